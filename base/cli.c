@@ -47,6 +47,15 @@ int words_add(struct words *words, const char *word)
 	return 0;
 }
 
+int words_add_all(struct words *words, char *const *more)
+{
+	int status = 0;
+
+	for (; *more && status == 0; more++)
+		status = words_add(words, *more);
+	return status;
+}
+
 void words_free(struct words *words)
 {
 	free(words->word);

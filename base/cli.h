@@ -21,6 +21,7 @@ struct words {
 
 /* 0, or the exit status. */
 int words_add(struct words *words, const char *word);
+int words_add_all(struct words *words, char *const *more); /* more: ended by NULL */
 void words_free(struct words *words);
 
 /* For '?' or ':' from getopt_long(), with opterr 0 and ':' in front of its letters: prints which option is wrong, and

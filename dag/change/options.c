@@ -179,8 +179,8 @@ static int finish(void *options, char **words)
 	int status = formats_finish(&o->formats, words);
 
 	take_formats(o);
-	for (; *words && status == 0; words++)
-		status = words_add(&o->traces, *words);
+	if (status == 0)
+		status = words_add_all(&o->traces, words);
 	if (status == 0 && o->traces.n == 0)
 		status = words_add(&o->traces, "trace.db");
 	return status ? status : check(o);

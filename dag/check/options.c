@@ -154,12 +154,11 @@ static int apply(void *options, int option, const char *value)
 static int finish(void *options, char **words)
 {
 	struct check_cli *o = options;
-	int status = 0;
+	int status;
 
 	if (o->all && o->root)
 		return err_status(EXIT_USAGE, "--root and --all exclude each other: leave one out");
-	for (; *words && status == 0; words++)
-		status = words_add(&o->traces, *words);
+	status = words_add_all(&o->traces, words);
 	if (status == 0 && o->traces.n == 0)
 		status = words_add(&o->traces, "trace.db");
 	return status;

@@ -168,8 +168,8 @@ static int finish(void *options, char **words)
 	struct generate_options *o = options;
 	int status = formats_finish(&o->formats, words);
 
-	for (; *words && status == 0; words++)
-		status = words_add(&o->traces, *words);
+	if (status == 0)
+		status = words_add_all(&o->traces, words);
 	if (status == 0 && o->traces.n == 0)
 		status = words_add(&o->traces, "trace.db");
 	if (status == 0)

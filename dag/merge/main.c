@@ -86,10 +86,8 @@ static int apply(void *options, int option, const char *value)
 static int finish(void *options, char **words)
 {
 	struct merge_options *o = options;
-	int status = 0;
+	int status = words_add_all(&o->traces, words);
 
-	for (; *words && status == 0; words++)
-		status = words_add(&o->traces, *words);
 	if (status)
 		return status;
 	if (!o->output)

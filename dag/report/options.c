@@ -110,10 +110,8 @@ static int apply(void *options, int option, const char *value)
 static int finish(void *options, char **words)
 {
 	struct report_options *o = options;
-	int status = 0;
+	int status = words_add_all(&o->traces, words);
 
-	for (; *words && status == 0; words++)
-		status = words_add(&o->traces, *words);
 	if (status == 0 && o->is_diff && o->is_perfetto)
 		return err_status(EXIT_USAGE, "--diff and --perfetto exclude each other: leave one out");
 	if (status == 0 && o->traces.n == 0 && !o->is_diff)

@@ -309,15 +309,14 @@ static int apply(void *options, int option, const char *value)
 /* The first word is the name of a table, or a trace as the other words are. */
 static int take_words(struct stat_options *o, char **words)
 {
-	int status = 0;
+	int status;
 
 	if (*words && stat_find_table(*words))
 		o->table = *words++;
 	else if (*words && !strchr(*words, '/') && access(*words, F_OK) < 0)
 		return err_status(EXIT_USAGE, "'%s' is neither a table nor a trace; see 'wfstat --help' for "
 			"the tables", *words);
-	for (; *words && status == 0; words++)
-		status = words_add(&o->traces, *words);
+	status = words_add_all(&o->traces, words);
 	if (status == 0 && o->traces.n == 0)
 		status = words_add(&o->traces, "trace.db");
 	return status;

@@ -435,7 +435,7 @@ static const struct analysis *find_analysis(const char *name)
 /* The first word is the name of an analysis; all others are traces. */
 static int take_words(struct dag_options *o, char **words)
 {
-	int status = 0;
+	int status;
 
 	o->analysis = *words ? find_analysis(*words) : NULL;
 	if (o->analysis)
@@ -443,8 +443,7 @@ static int take_words(struct dag_options *o, char **words)
 	else if (*words && !strchr(*words, '/') && access(*words, F_OK) < 0)
 		return err_status(EXIT_USAGE, "'%s' is neither an analysis nor a trace; see 'wfdag --help' for the analyses",
 			*words);
-	for (; *words && status == 0; words++)
-		status = words_add(&o->traces, *words);
+	status = words_add_all(&o->traces, words);
 	if (status == 0 && o->traces.n == 0)
 		status = words_add(&o->traces, "trace.db");
 	return status;
