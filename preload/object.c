@@ -572,15 +572,23 @@ void *object_look_for(const char *name, const void *caller)
 	return found;
 }
 
+/* errno stays what it was: perror(3) prints it. */
+static void *look_once(const char *name, const void *caller)
+{
+	int error = errno;
+	void *found = object_look_for(name, caller);
+
+	errno = error;
+	return found ? found : (void *)missing;
+}
+
 void *object_find_for(void *_Atomic *real, const char *name, const void *caller)
 {
 	void *found = atomic_load_explicit(real, memory_order_acquire);
 
 	if (found)
 		return found;
-	found = object_look_for(name, caller);
-	if (!found)
-		found = (void *)missing;
+	found = look_once(name, caller);
 	atomic_store_explicit(real, found, memory_order_release);
 	return found;
 }
