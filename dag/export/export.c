@@ -4,12 +4,15 @@
 #include <errno.h>
 
 #include "base/output.h"
+#include "dag/export/collapsed.h"
 #include "dag/output/pipe.h"
 #include "dag/shape/attributes.h"
 
-#define FORMAT(name, help) { #name, help, export_##name, NULL },
-#define DRAWING(name, picture, help) { #name, help, NULL, picture },
-const struct export exports[] = { EXPORTS(FORMAT, DRAWING){ NULL, NULL, NULL, NULL } };
+#define FORMAT(name, help) { #name, help, export_##name, NULL, false, NULL },
+#define STACKS(name, help) { #name, help, export_##name, NULL, true, NULL },
+#define LINES(name, help) { #name, help, NULL, name##_write, true, NULL },
+#define DRAWING(name, picture, help) { #name, help, NULL, NULL, false, picture },
+const struct export exports[] = { EXPORTS(FORMAT, STACKS, LINES, DRAWING){ NULL, NULL, NULL, NULL, false, NULL } };
 _Static_assert(sizeof(exports) / sizeof(exports[0]) <= EXPORTS_MAX + 1,
 	"EXPORTS_MAX is the number of formats");
 
@@ -21,7 +24,7 @@ struct drawing {
 
 bool export_is_drawing(const struct export *format)
 {
-	return !format->write;
+	return !format->write && !format->write_lines;
 }
 
 static void put_dot(FILE *out, void *arg)
@@ -50,9 +53,9 @@ int export_finish(struct attribute_value *value, FILE *out)
 }
 
 int export_write(const struct export *format, const struct shape *shape,
-	const struct dot_options *dot_options, int out)
+	const struct export_options *options, int out)
 {
-	struct drawing drawing = { .shape = shape, .options = dot_options };
+	struct drawing drawing = { .shape = shape, .options = options->dot };
 	FILE *stream;
 	int r;
 
@@ -61,6 +64,8 @@ int export_write(const struct export *format, const struct shape *shape,
 	stream = output_stream(out);
 	if (!stream)
 		return -errno;
-	r = format->write ? format->write(shape, stream) : dot_write(shape, dot_options, stream);
+	r = format->write	  ? format->write(shape, stream)
+	    : format->write_lines ? format->write_lines(shape, options->stacks, stream)
+				  : dot_write(shape, options->dot, stream);
 	return fclose(stream) == 0 || r < 0 ? r : -errno;
 }

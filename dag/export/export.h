@@ -12,6 +12,11 @@
  *               bits are real numbers
  *   CSV         RFC 4180; a row for each node, then for each edge: element is "node" or "edge"
  *   JSON        {"schema": "ftrac.dag/1", "nodes": [...], "edges": [...]}
+ *
+ * And its processes as stacks (stacks.h), which need each process for itself:
+ *
+ *   collapsed   a line for each stack, with one kind of values
+ *   speedscope  a profile for each kind; https://github.com/jlfwong/speedscope/blob/main/src/lib/file-format-spec.ts
  */
 
 #include <stdio.h>
@@ -21,15 +26,18 @@
 
 /*
  * All formats, in the order of wfdag's help: the option --NAME FILE, and what the file is for.  A FORMAT is written by
- * export_NAME(), which stands in NAME.c; a DRAWING is DOT, or what dot makes of it with -Tpicture.
+ * export_NAME(), which stands in NAME.c, and so is one of STACKS; LINES are stacks of one kind, by NAME_write(); a DRAWING is DOT, or
+ * what dot makes of it with -Tpicture.
  */
-#define EXPORTS(FORMAT, DRAWING)                                     \
+#define EXPORTS(FORMAT, STACKS, LINES, DRAWING)                      \
 	DRAWING(dot, NULL, "for Graphviz")                           \
 	FORMAT(gml, "for networkx and yEd")                          \
 	FORMAT(graphml, "for networkx, igraph, yEd and Gephi")       \
 	FORMAT(cyjs, "for Cytoscape")                                \
 	FORMAT(csv, "a row for each node and each edge")             \
 	FORMAT(json, "nodes and edges with all their attributes")    \
+	LINES(collapsed, "stacks for flame graphs, a line each (--stacks)") \
+	STACKS(speedscope, "all of these stacks for speedscope")      \
 	DRAWING(svg, "svg", "a picture, drawn by Graphviz")          \
 	DRAWING(png, "png", "a picture, drawn by Graphviz")          \
 	DRAWING(pdf, "pdf", "a picture, drawn by Graphviz")          \
@@ -37,13 +45,21 @@
 	DRAWING(jpeg, "jpeg", "a picture, drawn by Graphviz")
 
 struct attribute_value;
+struct stacks_kind;
 
 struct export
 {
 	const char *option;
 	const char *help;
-	int (*write)(const struct shape *shape, FILE *out); /* 0 or -errno; NULL: a drawing */
-	const char *picture;                                /* NULL: the file is what is written */
+	int (*write)(const struct shape *shape, FILE *out); /* 0 or -errno; NULL: lines, or a drawing */
+	int (*write_lines)(const struct shape *shape, const struct stacks_kind *kind, FILE *out);
+	bool is_stacks;
+	const char *picture; /* NULL: the file is what is written */
+};
+
+struct export_options {
+	const struct dot_options *dot;	  /* of drawings */
+	const struct stacks_kind *stacks; /* of lines */
 };
 
 extern const struct export exports[]; /* ended by a NULL option */
@@ -53,12 +69,12 @@ extern const struct export exports[]; /* ended by a NULL option */
 bool export_is_drawing(const struct export *format);
 
 /*
- * Writes the shape to the descriptor out.  dot_options are for drawings.
+ * Writes the shape to the descriptor out.
  *
  * 0 or -errno; for pictures also what pipe_run() returns.
  */
 int export_write(const struct export *format, const struct shape *shape,
-	const struct dot_options *dot_options, int out);
+	const struct export_options *options, int out);
 #define EXPORT_PICTURE_SECONDS 300 /* that dot may take */
 
 /* For writers: frees the value in which they got attributes, and flushes the file.  0, -ENOMEM if an attribute is missing,
@@ -67,9 +83,9 @@ int export_finish(struct attribute_value *value, FILE *out);
 
 /* export_NAME() of each format. */
 #define EXPORT_FORMAT(name, help) int export_##name(const struct shape *shape, FILE *out);
-#define EXPORT_DRAWING(name, picture, help)
-EXPORTS(EXPORT_FORMAT, EXPORT_DRAWING)
+#define EXPORT_OTHER(...)
+EXPORTS(EXPORT_FORMAT, EXPORT_FORMAT, EXPORT_OTHER, EXPORT_OTHER)
 #undef EXPORT_FORMAT
-#undef EXPORT_DRAWING
+#undef EXPORT_OTHER
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/output.h"
 #include "base/vector.h"
+#include "dag/export/stacks.h"
 #include "dag/trace/choice.h"
 #include "dag/trace/trace_words.h"
 #include "dag/trace/traces.h"
@@ -48,6 +49,7 @@ enum long_option {
 	LONG_WIDE,
 	LONG_REDUCE,
 	LONG_SORT,
+	LONG_STACKS,
 	LONG_TOP,
 	LONG_TREE,
 	LONG_TSV,
@@ -83,6 +85,7 @@ static const struct option long_options[] = {
 	{ "wide", no_argument, NULL, LONG_WIDE },
 	{ "reduce", no_argument, NULL, LONG_REDUCE },
 	{ "sort", required_argument, NULL, LONG_SORT },
+	{ "stacks", required_argument, NULL, LONG_STACKS },
 	TRACES_OPTIONS, TRACES_OUTPUT_OPTIONS,
 	{ "top", required_argument, NULL, LONG_TOP },
 	{ "tree", no_argument, NULL, LONG_TREE },
@@ -145,6 +148,9 @@ static const char help_graph[] =
 "                         (default: 2000; 0: no limit); if the option is given,\n"
 "                         in all output files\n"
 "      --no-legend        without the legend below the picture\n"
+"      --stacks WHAT      for --collapsed: wall, cpu, io, read or written of each\n"
+"                         process (default: wall); directory-io, directory-read\n"
+"                         or directory-written of each directory\n"
 "\n"
 "Which part:\n"
 "      --all              also files of the system (/usr, /lib, /etc, /dev and\n"
@@ -345,6 +351,9 @@ static int apply_name(struct dag_options *o, int option, const char *value)
 		status = choice_parse_name("form of pipes", value, pipes, &n);
 		o->shape.pipes_are_nodes = n;
 		return status;
+	case LONG_STACKS:
+		o->stacks_given = true;
+		return choice_parse_name("kind of stacks", value, stacks_names, &o->stacks);
 	case LONG_WIDTH:
 		status = choice_parse_name("width", value, widths, &n);
 		o->dot.width = n;
@@ -468,6 +477,23 @@ static int check_stdout(const struct dag_options *o)
 	return 0;
 }
 
+/* Stacks show each process for itself. */
+static int check_stacks(const struct dag_options *o)
+{
+	bool has_lines = false;
+
+	for (int i = 0; exports[i].option; i++) {
+		if (!o->outputs[i] || !exports[i].is_stacks)
+			continue;
+		has_lines |= exports[i].write_lines != NULL;
+		if (o->fold.groups || o->fold.expand || o->max_given)
+			return err_status(EXIT_USAGE, "--%s shows each process: leave out --%s", exports[i].option,
+				o->max_given ? "max-nodes" : "group-by and --expand");
+	}
+	return !o->stacks_given || has_lines ? 0
+					     : err_status(EXIT_USAGE, "--stacks is for --collapsed: leave it out, or give --collapsed");
+}
+
 static int check(const struct dag_options *o)
 {
 	if (!o->analysis && !has_output(o))
@@ -481,7 +507,7 @@ static int check(const struct dag_options *o)
 			o->own_analysis);
 	if (o->reach.between[0] && !o->reach.between[1])
 		return err_status(EXIT_USAGE, "--between needs two ends: --between A --between B");
-	return check_stdout(o) || choice_check(&o->choice) ? EXIT_USAGE : 0;
+	return check_stacks(o) || check_stdout(o) || choice_check(&o->choice) ? EXIT_USAGE : 0;
 }
 
 /* CSV and JSON are formats of graphs and of tables. */
@@ -569,6 +595,7 @@ static const struct complete_value completed[] = {
 	{ "format", COMPLETE_WORDS, false, table_formats, NULL },
 	{ "group-by", COMPLETE_WORDS, true, trace_words_dimensions, NULL },
 	{ "pipes", COMPLETE_WORDS, false, pipes, NULL },
+	{ "stacks", COMPLETE_WORDS, false, stacks_names, NULL },
 	{ "width", COMPLETE_WORDS, false, widths, NULL },
 	{ "file", COMPLETE_FILE, false, NULL, NULL },
 	{ "ancestors-of", COMPLETE_FILE, false, NULL, NULL },

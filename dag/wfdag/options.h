@@ -33,6 +33,8 @@ struct dag_options {
 	enum table_format format;
 	const char *sort, *columns; /* NULL: as they are */
 	int64_t top; /* -1: all */
+	int stacks; /* of --collapsed: index in stacks_kinds[] */
+	bool stacks_given;
 	const char *outputs[EXPORTS_MAX]; /* files, by the index in exports[]; "-": stdout; NULL: none */
 	struct formats formats;		  /* of outputs[] */
 	const char *table_file;		  /* of an analysis; NULL: stdout */

@@ -7,6 +7,7 @@
 #include "base/output.h"
 #include "base/place.h"
 #include "dag/export/export.h"
+#include "dag/export/stacks.h"
 #include "dag/wfdag/options.h"
 
 static int fail_write(const char *file, int r, struct failure *failure)
@@ -35,12 +36,13 @@ static int fail_export(const struct export *format, const char *file, int r, str
 static int write_file(const struct dag_options *o, const struct shape *shape,
 	const struct export *format, const char *file, struct failure *failure)
 {
+	const struct export_options options = { .dot = &o->dot, .stacks = &stacks_kinds[o->stacks] };
 	struct output out;
 	int r = output_open(file, &out), exported;
 
 	if (r < 0)
 		return fail_write(file, r, failure);
-	exported = export_write(format, shape, &o->dot, out.fd);
+	exported = export_write(format, shape, &options, out.fd);
 	r = output_close(&out, exported);
 	return exported < 0 ? fail_export(format, file, exported, failure) : r < 0 ? fail_write(file, r, failure) : 0;
 }

@@ -114,6 +114,8 @@ static const char *const trace_commands[][TRACE_WORDS] = {
 	{ "wfdag", "--reduce", "--csv" },
 	{ "wfdag", "--group-by", "command", "--gml" },
 	{ "wfdag", "--precedence", "--cyjs", "--all" },
+	{ "wfdag", "--collapsed", "--stacks", "directory-read", "--all" },
+	{ "wfdag", "--speedscope" },
 	{ "wfdag", "--dot", "--max-nodes", "2", "--all" },
 	{ "wfdag", "degree", "--all" },
 	{ "wfdag", "weight", "--by", "time" },

@@ -208,6 +208,7 @@ def expected():
                      "parallelism", "order", "lifecycle", "whatif"}, {"io"}
     yield "wfdag weight --by ", {"bytes", "time", "size"}, {"phase"}
     yield "wfdag --pipes ", {"edge", "node"}, set()
+    yield "wfdag --collapsed --stacks d", {"directory-io", "directory-read", "directory-written"}, {"wall", "cpu"}
     yield "wfdag --width ", {"none", "bytes", "rate", "time"}, set()
     yield "wfdag --cluster ", {"none", "phase", "job"}, set()
     yield "wfdag critical-path --sort ", {"gain_ns"}, {"read_bytes"}
