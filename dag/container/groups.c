@@ -380,6 +380,19 @@ void groups_text(const struct groups *groups, size_t group, int key, char *out, 
 	}
 }
 
+const char *groups_name(const struct groups *groups, size_t group, char *out, size_t size)
+{
+	char key[256];
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (int i = 0; i < groups->keys && used < size; i++) {
+		groups_text(groups, group, i, key, sizeof(key));
+		used += (size_t)snprintf(out + used, size - used, "%s%s", i ? " " : "", key);
+	}
+	return out;
+}
+
 int groups_agree(const struct groups *a, size_t x, const struct groups *b, size_t y, int keys)
 {
 	for (int i = 0; i < keys; i++) {

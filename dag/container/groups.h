@@ -43,6 +43,8 @@ void groups_put(const struct groups *groups, size_t group, int first, int last,
 	struct table *table);
 /* One of them as text, "-" if it is not known. */
 void groups_text(const struct groups *groups, size_t group, int key, char *out, size_t size);
+/* All of them, with blanks between them; out. */
+const char *groups_name(const struct groups *groups, size_t group, char *out, size_t size);
 /* Are the first keys of group x of a and of group y of b the same? */
 int groups_agree(const struct groups *a, size_t x, const struct groups *b, size_t y, int keys);
 

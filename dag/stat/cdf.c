@@ -46,7 +46,7 @@ static void put_curve(struct stat_run *run, const struct values *values, size_t 
 	if (count_distinct(d) > POINT_MAX)
 		step = (d->count + POINT_MAX - 1) / POINT_MAX;
 	if (chart)
-		chart_curve(chart, values_curve_name(values, group, name, sizeof(name)));
+		chart_curve(chart, groups_name(values->groups, group, name, sizeof(name)));
 	for (size_t rank = 1; rank <= d->count; rank++) {
 		bool last = rank == d->count || d->values[rank] != d->values[rank - 1];
 

@@ -13,29 +13,29 @@ static void put_classes(struct stat_run *run, const struct values *values, size_
 	const struct group_values *of = groups_data(values->groups, group);
 	const int64_t *classes = of->classes;
 	int64_t count = (int64_t)of->all.count, sofar = 0, most = 0;
-	int first = VALUES_CLASSES, last = -1;
+	int first = CLASSES_MAX, last = -1;
 	char name[256];
 
-	for (int i = 0; i < VALUES_CLASSES; i++)
+	for (int i = 0; i < CLASSES_MAX; i++)
 		if (classes[i]) {
 			first = first < i ? first : i;
 			last = i;
 			most = classes[i] > most ? classes[i] : most;
 		}
 	if (chart)
-		chart_curve(chart, values_curve_name(values, group, name, sizeof(name)));
+		chart_curve(chart, groups_name(values->groups, group, name, sizeof(name)));
 	for (int i = first; i <= last; i++) {
 		sofar += classes[i];
 		groups_put(values->groups, group, 0, values->keys - 1, run->table);
-		table_int(run->table, values_begin(values, i)), table_unit(run->table, values->unit);
-		table_int(run->table, values_begin(values, i + 1)), table_unit(run->table, values->unit);
+		table_int(run->table, classes_begin(i, values->is_tens)), table_unit(run->table, values->unit);
+		table_int(run->table, classes_begin(i + 1, values->is_tens)), table_unit(run->table, values->unit);
 		table_int(run->table, classes[i]);
 		table_real(run->table, (double)classes[i] / (double)count);
 		table_real(run->table, (double)sofar / (double)count);
 		if (values_show_bars(run))
 			values_put_bar(run, classes[i], most);
 		if (chart && i)
-			chart_point(chart, values_on_axis(values, (double)values_begin(values, i) * (values->is_tens ? 3 : 1.5)),
+			chart_point(chart, values_on_axis(values, (double)classes_begin(i, values->is_tens) * (values->is_tens ? 3 : 1.5)),
 				(double)classes[i]);
 	}
 }

@@ -20,6 +20,7 @@
 
 #include "base/failure.h"
 #include "base/saturate.h"
+#include "dag/container/classes.h"
 #include "dag/container/grouped.h"
 #include "dag/container/groups.h"
 #include "dag/container/sparse.h"
@@ -28,7 +29,6 @@
 #include "db/query.h"
 
 #define ALIGNMENT 4096
-#define CLASS_MAX 64
 
 enum { CONSECUTIVE, SEQUENTIAL, STRIDED, RANDOM, ALIGNED, TRAIT_MAX };
 
@@ -52,7 +52,7 @@ static const struct {
 struct accesses {
 	int64_t count, bytes, placed; /* placed: accesses with a known offset */
 	int64_t traits[TRAIT_MAX];
-	int64_t classes[CLASS_MAX];
+	int64_t classes[CLASSES_MAX];
 };
 
 /* The last access of a handle. */
@@ -69,17 +69,12 @@ struct pattern {
 	bool powers;
 };
 
-static int power_of(int64_t bytes)
-{
-	return bytes <= 0 ? 0 : 64 - __builtin_clzll((uint64_t)bytes);
-}
-
 static int class_of(const struct pattern *pattern, int64_t bytes)
 {
 	int i = 0;
 
 	if (pattern->powers)
-		return power_of(bytes);
+		return classes_find(bytes, false);
 	while (bytes > darshan[i].largest)
 		i++;
 	return i;
@@ -139,7 +134,7 @@ static int largest_class(const struct pattern *pattern)
 		const struct accesses *of = groups_data(pattern->groups, i);
 
 		for (int writes = 0; writes < 2; writes++)
-			for (int k = 0; k < CLASS_MAX; k++)
+			for (int k = 0; k < CLASSES_MAX; k++)
 				if (of[writes].classes[k] && k > last)
 					last = k;
 	}

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/failure.h"
+#include "dag/container/classes.h"
 #include "dag/container/grouped.h"
 #include "dag/container/groups.h"
 #include "dag/output/chart.h"
@@ -16,33 +17,6 @@
 #include "db/query.h"
 
 #define BAR_WIDTH 40
-
-int64_t values_begin(const struct values *values, int class)
-{
-	int64_t value = 1;
-
-	if (class == 0)
-		return 0;
-	if (!values->is_tens)
-		return class <= 63 ? (int64_t)1 << (class - 1) : INT64_MAX;
-	for (int i = 1; i < class; i++)
-		if (__builtin_mul_overflow(value, 10, &value))
-			return INT64_MAX;
-	return value;
-}
-
-static int class_of(const struct values *values, int64_t value)
-{
-	int class = 1;
-
-	if (value <= 0)
-		return 0;
-	if (!values->is_tens)
-		return 64 - __builtin_clzll((uint64_t)value);
-	for (; value >= 10; value /= 10)
-		class++;
-	return class;
-}
 
 int stat_values_add(struct values *values, const struct query *query)
 {
@@ -55,7 +29,7 @@ int stat_values_add(struct values *values, const struct query *query)
 		values->unknown++;
 		return 0;
 	}
-	of->classes[class_of(values, value)]++;
+	of->classes[classes_find(value, values->is_tens)]++;
 	return distribution_add(&of->all, value, values->keep);
 }
 
@@ -111,19 +85,6 @@ void values_add_notes(struct stat_run *run, const struct values *values)
 	if (strstr(run->options->of, "read") || strstr(run->options->of, "write") ||
 		strstr(run->options->of, "latency"))
 		stat_note_fidelity(run);
-}
-
-const char *values_curve_name(const struct values *values, size_t group, char *out, size_t size)
-{
-	char key[256];
-	size_t used = 0;
-
-	out[0] = '\0';
-	for (int i = 0; i < values->keys && used < size; i++) {
-		groups_text(values->groups, group, i, key, sizeof(key));
-		used += snprintf(out + used, size - used, "%s%s", i ? " " : "", key);
-	}
-	return out;
 }
 
 void stat_values_destroy(struct values *values)

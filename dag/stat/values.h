@@ -8,17 +8,16 @@
  * Functions return 0, or a negative errno with run->failure set.
  */
 
+#include "dag/container/classes.h"
 #include "dag/container/distribution.h"
 #include "dag/stat/stat.h"
 
 struct chart;
 struct groups;
 
-#define VALUES_CLASSES 65 /* 0, then from 2^(n-1) to below 2^n, or from 10^(n-1) */
-
 struct group_values {
 	struct distribution all;
-	int64_t classes[VALUES_CLASSES];
+	int64_t classes[CLASSES_MAX];
 };
 
 struct values {
@@ -34,12 +33,7 @@ struct values {
 /* Reads all values of a run.  The struct begins as zeroes, except .keep and .is_tens; the caller finishes it also after an error. */
 int values_read(struct stat_run *run, struct values *values);
 void values_finish(struct values *values);
-/* The smallest value of a class. */
-int64_t values_begin(const struct values *values, int class);
 void values_add_notes(struct stat_run *run, const struct values *values);
-
-/* All keys of a group as one name, in out. */
-const char *values_curve_name(const struct values *values, size_t group, char *out, size_t size);
 
 /* Bars of characters, on a terminal. */
 bool values_show_bars(const struct stat_run *run);
