@@ -15,31 +15,11 @@
 #include "base/output.h"
 #include "base/place.h"
 #include "base/vector.h"
+#include "dag/output/chart_internal.h"
 #include "dag/output/pipe.h"
 #include "dag/output/printable.h"
 
 #define GNUPLOT_SECONDS 120
-
-struct point {
-	double x, y;
-};
-
-struct curve {
-	const char *name;
-	struct point *points;
-	size_t count;
-};
-
-struct chart {
-	const char *title, *x, *unit, *y;
-	int flags;
-	struct curve *curves;
-	size_t count;
-	const char **names; /* of bars */
-	size_t n_names;
-	struct arena texts;
-	bool failed; /* out of memory */
-};
 
 static char *keep(struct chart *chart, const char *text)
 {
@@ -69,7 +49,7 @@ static void chart_destroy(struct chart *chart)
 	if (!chart)
 		return;
 	for (size_t i = 0; i < chart->count; i++)
-		free(chart->curves[i].points);
+		free(chart->curves[i].points), free(chart->curves[i].boxes);
 	free(chart->curves);
 	free(chart->names);
 	arena_free(&chart->texts);
@@ -112,12 +92,25 @@ void chart_point(struct chart *chart, double x, double y)
 		!curve || vector_push(curve->points, curve->count, (struct point){ x, y }) < 0;
 }
 
+void chart_map(struct chart *chart, const char *unit, const char *values)
+{
+	chart->unit_y = keep(chart, unit);
+	chart->values = keep(chart, values);
+}
+
+void chart_box(struct chart *chart, double x, double x_end, double y, double y_end, double value)
+{
+	struct curve *curve = chart->count ? &chart->curves[chart->count - 1] : NULL;
+
+	chart->failed |= !curve || vector_push(curve->boxes, curve->n_boxes, (struct box){ x, x_end, y, y_end, value }) < 0;
+}
+
 /* ---- gnuplot ---- */
 
 /* Characters other than the plain ones become octal numbers: gnuplot runs commands in backquotes, and ends a
  * single-quoted text that begins with '' there.  A digit behind an octal number becomes one, too: gnuplot reads all
  * digits that follow as a part of the number. */
-static void put_string(FILE *out, const char *text)
+void chart_put_string(FILE *out, const char *text)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ _.,:/()-";
 	bool number = false;
@@ -135,10 +128,10 @@ static void put_string(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-static void put_setting(FILE *out, const char *setting, const char *text)
+void chart_put_setting(FILE *out, const char *setting, const char *text)
 {
 	fprintf(out, "set %s ", setting);
-	put_string(out, text);
+	chart_put_string(out, text);
 	fputc('\n', out);
 }
 
@@ -153,15 +146,16 @@ static void put_data(const struct chart *chart, FILE *out)
 			fprintf(out, "%.15g 0\n", curve->points[0].x);
 		for (size_t k = 0; k < curve->count; k++)
 			fprintf(out, "%.15g %.15g\n", curve->points[k].x, curve->points[k].y);
+		chart_put_boxes(curve, out);
 	}
 }
 
-static void put_source(const char *source, FILE *out)
+void chart_put_source(const char *source, FILE *out)
 {
 	if (*source == '$')
 		fputs(source, out);
 	else
-		put_string(out, source);
+		chart_put_string(out, source);
 }
 
 /* Two bars side by side, each with a scale of its own. */
@@ -170,9 +164,9 @@ static void put_bars(const struct chart *chart, const char *source, FILE *out)
 	fputs("plot", out);
 	for (size_t i = 0; i < chart->count; i++) {
 		fputs(i ? ", \\\n    " : " ", out);
-		put_source(source, out);
+		chart_put_source(source, out);
 		fprintf(out, " index %zu using ($1%s0.2):2 with boxes axes x1y%zu title ", i, i ? "+" : "-", i + 1);
-		put_string(out, chart->curves[i].name);
+		chart_put_string(out, chart->curves[i].name);
 	}
 	fputc('\n', out);
 }
@@ -184,6 +178,10 @@ static void put_plot(const struct chart *chart, const char *source, FILE *out)
 			    : chart->flags & CHART_STEPS ? "steps"
 							 : "lines";
 
+	if (chart->values) {
+		chart_put_maps(chart, source, out);
+		return;
+	}
 	if (chart->flags & CHART_NAMED) {
 		put_bars(chart, source, out);
 		return;
@@ -191,11 +189,11 @@ static void put_plot(const struct chart *chart, const char *source, FILE *out)
 	fputs("plot", out);
 	for (size_t i = 0; i < chart->count; i++) {
 		fputs(i ? ", \\\n    " : " ", out);
-		put_source(source, out);
+		chart_put_source(source, out);
 		/* Behind the eighth curve the colours repeat, so the lines are dashed. */
 		fprintf(out, " index %zu using 1:2 with %s linewidth 2 dashtype %zu title ", i,
 			style, i / 8 + 1);
-		put_string(out, chart->curves[i].name);
+		chart_put_string(out, chart->curves[i].name);
 	}
 	fputc('\n', out);
 }
@@ -220,21 +218,25 @@ static void put_names(const struct chart *chart, FILE *out)
 	fputs("set xtics rotate by -45 (", out);
 	for (size_t i = 0; i < chart->n_names; i++) {
 		fputs(i ? ", " : "", out);
-		put_string(out, chart->names[i]);
+		chart_put_string(out, chart->names[i]);
 		fprintf(out, " %zu", i);
 	}
 	fprintf(out, ")\nset xrange [-0.6:%.1f]\nset boxwidth 0.4\nset style fill solid 0.8\nset logscale y\nset logscale y2\n"
 		     "set ytics nomirror\nset y2tics\nset format y '%%.0s %%c'\nset format y2 '%%.0s %%c%s'\n",
 		(double)chart->n_names - 0.4, chart->unit);
 	if (chart->count > 1)
-		put_setting(out, "y2label", chart->curves[1].name);
+		chart_put_setting(out, "y2label", chart->curves[1].name);
 }
 
 static void put_settings(const struct chart *chart, FILE *out)
 {
-	put_setting(out, "title", chart->title);
-	put_setting(out, "xlabel", chart->x);
-	put_setting(out, "ylabel", chart->y);
+	if (chart->values) {
+		chart_put_map_settings(chart, out);
+		return;
+	}
+	chart_put_setting(out, "title", chart->title);
+	chart_put_setting(out, "xlabel", chart->x);
+	chart_put_setting(out, "ylabel", chart->y);
 	if (chart->flags & CHART_NAMED) {
 		fputs("set grid y\nset key outside center top horizontal\n", out);
 		put_names(chart, out);
@@ -352,9 +354,24 @@ static void drop_empty(struct chart *chart)
 	size_t n = 0;
 
 	for (size_t i = 0; i < chart->count; i++)
-		if (chart->curves[i].count)
+		if (chart->curves[i].count || chart->curves[i].n_boxes)
 			chart->curves[n++] = chart->curves[i];
 	chart->count = n;
+}
+
+#define MAP_HEIGHT 250
+
+/* A picture of so many maps that 600 pixels are few is higher. */
+static int draw_all(const struct chart *chart, const char *svg, const char *png, struct failure *failure)
+{
+	size_t height = chart->values && chart->count * MAP_HEIGHT > 600 ? chart->count * MAP_HEIGHT : 600;
+	char terminal[96];
+	int r;
+
+	snprintf(terminal, sizeof(terminal), "svg size 900,%zu noenhanced background 'white'", height);
+	r = draw(chart, terminal, svg, failure);
+	snprintf(terminal, sizeof(terminal), "pngcairo size 900,%zu noenhanced", height);
+	return r < 0 ? r : draw(chart, terminal, png, failure);
 }
 
 static int write_chart(struct chart *chart, const char *svg, const char *png, const char *name,
@@ -369,9 +386,7 @@ static int write_chart(struct chart *chart, const char *svg, const char *png, co
 		r = write_file(chart, name, ".dat", put_dat, failure);
 	if (r == 0 && name)
 		r = write_file(chart, name, ".gp", put_gp, failure);
-	if (r == 0)
-		r = draw(chart, "svg size 900,600 noenhanced background 'white'", svg, failure);
-	return r < 0 ? r : draw(chart, "pngcairo size 900,600 noenhanced", png, failure);
+	return r < 0 ? r : draw_all(chart, svg, png, failure);
 }
 
 int chart_finish(struct chart *chart, const char *svg, const char *png, const char *name,

@@ -3,7 +3,7 @@
 #define DAG_OUTPUT_CHART_H
 
 /*
- * Curves, or bars with names, as a picture that gnuplot(1) draws, or as a script and data for gnuplot.
+ * Curves, bars with names, or maps, as a picture that gnuplot(1) draws, or as a script and data for gnuplot.
  *
  * If memory runs out, chart_finish() returns -ENOMEM; functions before it do not report it.
  */
@@ -24,6 +24,11 @@ struct chart *chart_create(const char *title, const char *x, const char *unit, c
 /* Begins a curve.  The points that follow belong to it. */
 void chart_curve(struct chart *chart, const char *name);
 void chart_point(struct chart *chart, double x, double y);
+/* Curves become maps one below the other, each with its name: boxes in colours that say how large their values are.  unit:
+ * of y, whose scale is logarithmic; values: what the colours say. */
+void chart_map(struct chart *chart, const char *unit, const char *values);
+/* A box of the map; one that begins at a y of 0 begins at a tenth of its end there.  value: above 0. */
+void chart_box(struct chart *chart, double x, double x_end, double y, double y_end, double value);
 /* The name of the next bars, whose points have x 0, 1, 2 ... */
 void chart_name(struct chart *chart, const char *name);
 
