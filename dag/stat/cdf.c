@@ -82,6 +82,7 @@ const struct stat_table stat_cdf_table = {
 	.fill = fill,
 	.needs_ops = true,
 	.options = STAT_BY | STAT_OF | STAT_PICTURE | STAT_CHOICE | STAT_OPERATION,
+	.of = stat_values,
 	.queries = "values.",
 	.help = "cumulative distribution of --of",
 };

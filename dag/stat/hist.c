@@ -69,6 +69,7 @@ const struct stat_table stat_hist_table = {
 	.fill = fill,
 	.needs_ops = true,
 	.options = STAT_BY | STAT_SIZES | STAT_OF | STAT_PICTURE | STAT_CHOICE | STAT_OPERATION,
+	.of = stat_values,
 	.queries = "values.",
 	.help = "histogram of --of",
 };

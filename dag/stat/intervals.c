@@ -9,6 +9,7 @@
 #include "base/vector.h"
 #include "dag/container/sparse.h"
 #include "dag/stat/stat.h"
+#include "dag/stat/sums.h"
 #include "dag/trace/traces.h"
 #include "db/query.h"
 
@@ -22,6 +23,7 @@ struct intervals {
 	struct sparse *all;
 	struct sparse *seen; /* of each file the interval behind the last one that has it */
 	int64_t last;	     /* the last one with an operation */
+	bool has_sums;	     /* instead of single operations */
 };
 
 int intervals_create(struct intervals **ret_intervals)
@@ -46,13 +48,13 @@ void intervals_destroy(struct intervals *intervals)
 	free(intervals);
 }
 
-int intervals_add(struct intervals *intervals, int64_t n)
+int intervals_add(struct intervals *intervals, int64_t n, int64_t operations)
 {
 	struct interval *interval = n < 0 ? NULL : sparse_at(intervals->all, n);
 
 	if (!interval)
 		return n < 0 ? 0 : -ENOMEM;
-	interval->operations++;
+	interval->operations = saturate_add(interval->operations, operations);
 	intervals->last = n > intervals->last ? n : intervals->last;
 	return 0;
 }
@@ -106,25 +108,51 @@ int intervals_add_file(struct intervals *intervals, int64_t n, int64_t file)
 	return vector_push(interval->files, interval->n, file);
 }
 
+/* ---- sums ---- */
+
+static int add_sum(void *arg, const struct query *query)
+{
+	enum { N, OPERATIONS, WRITES, BYTES };
+	int64_t n = query_int(query, N);
+	int r = intervals_add(arg, n, query_int(query, OPERATIONS));
+
+	if (r == 0 && query_type(query, WRITES) != QUERY_NULL && query_type(query, BYTES) != QUERY_NULL)
+		r = intervals_add_bytes(arg, n, query_int(query, WRITES), query_int(query, BYTES));
+	return r;
+}
+
+int intervals_add_sums(struct stat_run *run, struct intervals *intervals, bool *ret_known)
+{
+	int r = stat_sums_fit(run, "intervals.sums", &intervals->has_sums);
+
+	*ret_known = intervals->has_sums;
+	if (r < 0 || !intervals->has_sums)
+		return r;
+	return traces_each(run->db, "intervals.sums", "n operations writes bytes", &run->options->choice, add_sum, intervals, run->failure);
+}
+
 /* ---- rows ---- */
 
 /* Columns of the query "intervals.levels". */
 enum { N, FROM, PROCESSES, WORKING, RSS };
 
-static void put_interval(struct stat_run *run, struct interval *interval, const struct query *query, bool files)
+static void put_known(struct table *table, bool known, int64_t number)
+{
+	if (known)
+		table_int(table, number);
+	else
+		table_null(table);
+}
+
+static void put_interval(struct stat_run *run, struct interval *interval, const struct query *query, bool known, bool files)
 {
 	stat_put(run->table, query, FROM, FROM);
 	make_distinct(interval);
-	if (run->has_ops) {
-		table_int(run->table, interval->operations);
-		table_int(run->table, interval->read_bytes);
-		table_int(run->table, interval->written_bytes);
-		if (files)
-			table_int(run->table, (int64_t)interval->distinct);
-	} else {
-		for (int i = 0; i < 3 + files; i++)
-			table_null(run->table);
-	}
+	put_known(run->table, known, interval->operations);
+	put_known(run->table, known, interval->read_bytes);
+	put_known(run->table, known, interval->written_bytes);
+	if (files)
+		put_known(run->table, run->has_ops, (int64_t)interval->distinct);
 	stat_put(run->table, query, PROCESSES, RSS);
 }
 
@@ -142,7 +170,7 @@ int intervals_put(struct stat_run *run, struct intervals *intervals, bool files)
 		struct interval *interval = sparse_at(intervals->all, query_int(query, N));
 
 		if (interval)
-			put_interval(run, interval, query, files);
+			put_interval(run, interval, query, run->has_ops || intervals->has_sums, files);
 		r = interval ? 0 : failure_memory(run->failure);
 	}
 	query_end(query);

@@ -5,6 +5,11 @@
 FROM {op name start_ns bytes file} {joins o}
 {where o.start_ns | o.start_ns}
 
+--- intervals.sums of metric: sums of operations, and their interval
+{with}SELECT (o.t_ns - {t0}) / {step} AS n, o.count AS operations, CASE o.name WHEN 'read' THEN 0 WHEN 'write' THEN 1 END AS writes, o.bytes
+FROM (SELECT *, operation AS name FROM process_metric) o {joins o}
+{where o.t_ns | o.t_ns}
+
 --- intervals.levels of op: processes and memory in each interval
 {with end_ns rsspeak_bytes},
 {part memory},

@@ -135,7 +135,8 @@ TRACES_HELP TRACES_OUTPUT_HELP
 "\n"
 "Of some tables only:\n"
 "      --of VALUE         hist, cdf: latency, read-size, write-size, bytes-read,\n"
-"                         bytes-written, lifetime, file-size or rss;\n"
+"                         bytes-written, lifetime, file-size or rss; time:\n"
+"                         operations by size or latency, or bytes by size;\n"
 "                         hierarchy, slowest: only calls of this name\n"
 "      --svg  --png       hist, cdf, time, sys: a picture, made by gnuplot\n"
 "      --gnuplot NAME     hist, cdf, time, sys: its data, NAME.dat, and its\n"
@@ -143,8 +144,8 @@ TRACES_HELP TRACES_OUTPUT_HELP
 "      --interval SECONDS time: length of an interval (default 1)\n"
 "      --files            time: the files that were touched in each interval\n"
 "      --memory SIZE      mem: that of a node (default: of the host)\n"
-"      --sizes CLASSES    pattern: darshan or powers (of two); hist: powers or\n"
-"                         tens\n"
+"      --sizes CLASSES    pattern: darshan or powers (of two); hist, time --of:\n"
+"                         powers or tens\n"
 "\n"
 CLI_COMPLETE_HELP
 "  -h, --help             print this\n"
@@ -337,21 +338,14 @@ bool stat_has_by(const struct stat_options *o, const char *name)
 
 static int check_of(const struct stat_options *o, const struct stat_table *table)
 {
-	if (!(table->options & STAT_OF))
-		return o->of ? err_status(EXIT_USAGE, "--of is for hist, cdf and hierarchy, not for %s",
-				       table->name)
-			     : 0;
-	if (!o->of)
-		return err_status(EXIT_USAGE,
-			"%s needs --of: latency, read-size, write-size, bytes-read, "
-			"bytes-written, lifetime, file-size or rss",
-			table->name);
-	return stat_find_value(o->of) >= 0 ? 0
-				      : err_status(EXIT_USAGE,
-						"no distribution of '%s': --of must be "
-						"latency, read-size, write-size, bytes-read, "
-						"bytes-written, lifetime, file-size or rss",
-						o->of);
+	char text[256];
+	int n;
+
+	if (o->of && !table->of)
+		return err_status(EXIT_USAGE, "--of is for hist, cdf, time and hierarchy, not for %s", table->name);
+	if (!o->of && table->options & STAT_OF)
+		return err_status(EXIT_USAGE, "%s needs --of: %s", table->name, choice_list_names(table->of, text, sizeof(text)));
+	return o->of ? choice_parse_name("--of", o->of, table->of, &n) : 0;
 }
 
 static bool has_own_key(const struct stat_options *o, const struct stat_table *table)
@@ -368,12 +362,14 @@ static bool has_own_key(const struct stat_options *o, const struct stat_table *t
 
 static int check_sizes(const struct stat_options *o, const struct stat_table *table)
 {
-	bool is_hist = table->options & STAT_OF;
-
-	if (!o->sizes_given || (is_hist ? o->sizes != SIZES_DARSHAN : o->sizes != SIZES_TENS))
+	if (!o->sizes_given)
+		return 0;
+	if (table->of && !o->of && !(table->options & STAT_OF))
+		return err_status(EXIT_USAGE, "%s has size classes with --of only: give --of, or leave --sizes out", table->name);
+	if (table->of ? o->sizes != SIZES_DARSHAN : o->sizes != SIZES_TENS)
 		return 0;
 	return err_status(EXIT_USAGE, "%s has no size classes '%s': they must be %s", table->name,
-		size_classes[o->sizes], is_hist ? "powers or tens" : "darshan or powers");
+		size_classes[o->sizes], table->of ? "powers or tens" : "darshan or powers");
 }
 
 /* An option that a table does not have is an error: a user would think that it had an effect. */
@@ -391,7 +387,7 @@ static int check_table(const struct stat_options *o)
 		{ STAT_PICTURE, o->svg || o->png || o->gnuplot,
 			"there are pictures of hist, cdf, time and sys, not of %s" },
 		{ STAT_MEMORY, o->memory_bytes, "--memory is for mem, not for %s" },
-		{ STAT_SIZES, o->sizes_given, "--sizes is for pattern and hist, not for %s" },
+		{ STAT_SIZES, o->sizes_given, "--sizes is for pattern, hist and time, not for %s" },
 		{ STAT_TIME, o->interval_given, "--interval is for time, not for %s" },
 		{ STAT_TIME, o->files, "--files is for time, not for %s" },
 		{ STAT_CHOICE, choice_is_any(&o->choice),
@@ -416,6 +412,8 @@ static int check_table(const struct stat_options *o)
 	if (o->files && (o->svg || o->png || o->gnuplot))
 		return err_status(EXIT_USAGE,
 			"--files has no picture: leave it out, or --svg, --png and --gnuplot");
+	if (o->files && o->of)
+		return err_status(EXIT_USAGE, "--files has no classes: leave it out, or --of");
 	if (table->options & STAT_TIME && o->by.n && o->files)
 		return err_status(EXIT_USAGE, "--files has no groups: leave it out, or --by");
 	return check_sizes(o, table) ? EXIT_USAGE : check_of(o, table);
@@ -469,21 +467,39 @@ static void ask_tables(const struct cli *cli)
 		complete_add_listed(cli, "Tables:");
 }
 
+static bool has_name(const char *const *names, const char *name)
+{
+	while (*names && strcmp(*names, name) != 0)
+		names++;
+	return *names;
+}
+
 /* Of the table that the line names, as it is without rows. */
 static void ask_columns(const struct cli *cli)
 {
 	struct failure failure = { 0 };
 	const char *word = complete_word(0), *of = complete_option("of");
-	struct stat_options options = { .top = -1, .choice.step_ns = 1000000000, .of = of ? of : "latency",
-		.table = word && stat_find_table(word) ? word : NULL, .long_form = complete_option("long") != NULL };
+	struct stat_options options = { .top = -1, .choice.step_ns = 1000000000, .table = word && stat_find_table(word) ? word : NULL, .long_form = complete_option("long") != NULL };
 	struct stat_run run = { .options = &options, .failure = &failure, .table = table_create(), .db = trace_words_empty() };
+	const struct stat_table *table = stat_find_table(options.table);
 
 	(void)cli;
-	if (run.table && run.db && stat_find_value(options.of) >= 0 && stat_look(&run) == 0 && stat_table(&run) == 0)
+	options.of = table->of && (of || table->options & STAT_OF) ? of ? of : "latency" : NULL;
+	if (run.table && run.db && (!options.of || has_name(table->of, options.of)) && stat_look(&run) == 0 && stat_table(&run) == 0)
 		for (int i = 0; table_column_name(run.table, i); i++)
 			complete_add(table_column_name(run.table, i), strlen(table_column_name(run.table, i)), NULL);
 	table_destroy(run.table);
 	query_close(run.db);
+}
+
+static void ask_of(const struct cli *cli)
+{
+	const char *word = complete_word(0);
+	const struct stat_table *table = word ? stat_find_table(word) : NULL;
+	const char *const *of = table && table->of ? table->of : stat_values;
+
+	(void)cli;
+	complete_add_all(of);
 }
 
 static const struct complete_value completed[] = {
@@ -496,7 +512,7 @@ static const struct complete_value completed[] = {
 	{ "columns", COMPLETE_WORDS, true, NULL, ask_columns },
 	{ "sort", COMPLETE_WORDS, false, NULL, ask_columns },
 	{ "format", COMPLETE_WORDS, false, table_formats, NULL },
-	{ "of", COMPLETE_WORDS, false, stat_values, NULL },
+	{ "of", COMPLETE_WORDS, false, NULL, ask_of },
 	{ "operation", COMPLETE_WORDS, false, NULL, trace_words_operations },
 	{ "layer", COMPLETE_WORDS, false, layers, NULL },
 	{ "per", COMPLETE_WORDS, false, pers, NULL },

@@ -37,7 +37,7 @@ static int add_row(struct stat_scan *scan, const struct query *query)
 	if (r == 0 && data)
 		r = stat_values_add(query_int(query, WRITES) ? scan->writes : scan->reads, query);
 	if (r == 0)
-		r = intervals_add(scan->intervals, query_int(query, INTERVAL));
+		r = intervals_add(scan->intervals, query_int(query, INTERVAL), 1);
 	if (r == 0 && data)
 		r = intervals_add_bytes(scan->intervals, query_int(query, INTERVAL), query_int(query, WRITES), query_int(query, BYTES));
 	return r;
@@ -114,13 +114,17 @@ int stat_scan_hist(struct stat_run *run, const struct stat_scan *scan)
 
 int stat_scan_time(struct stat_run *run, const struct stat_scan *scan)
 {
-	int r = intervals_put(run, scan->intervals, false);
+	bool known = run->has_ops;
+	int r = known ? 0 : intervals_add_sums(run, scan->intervals, &known);
+
+	if (r == 0)
+		r = intervals_put(run, scan->intervals, false);
 
 	table_note(run->table,
 		"An operation belongs to the interval in which it began; processes, working "
 		"processes (those without a child that lives) and memory are the most at one moment of it.  Processes whose memory is "
 		"unknown are left out; pages that processes share count for each of them.");
-	if (!run->has_ops)
+	if (!known)
 		stat_note_no_ops(run, "Operations and bytes are");
 	stat_note_fidelity(run);
 	return r;

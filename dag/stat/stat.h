@@ -34,7 +34,7 @@ struct stat_run {
 enum stat_option {
 	STAT_BY = 1,
 	STAT_PER = 2,
-	STAT_OF = 4,
+	STAT_OF = 4, /* it needs --of */
 	STAT_PICTURE = 8,
 	STAT_MEMORY = 16,
 	STAT_SIZES = 32,
@@ -50,6 +50,7 @@ struct stat_table {
 	int (*fill)(struct stat_run *run);
 	bool needs_ops; /* it reads single operations */
 	int options;    /* of enum stat_option */
+	const char *const *of; /* the values of --of, ended by NULL; NULL: it has none */
 	/* Names, separated by blanks.  The value of --of is appended to "values.". */
 	const char *queries;
 	const char *steps; /* the query for one row for each step, unless --long or --per are given; NULL: there is none */
@@ -64,9 +65,9 @@ struct stat_table {
 /* NULL: there is no such table.  name NULL: the overview. */
 const struct stat_table *stat_find_table(const char *name);
 void stat_print_tables(FILE *out);
-/* The values of --of, ended by NULL. */
+/* The values of --of of hist and cdf, ended by NULL. */
 extern const char *const stat_values[];
-/* The index of a value of --of; -1: there is no such value. */
+/* The index of one of these; -1: it is none. */
 int stat_find_value(const char *of);
 /* Does the table of these options read single operations? */
 bool stat_needs_ops(const struct stat_options *options);

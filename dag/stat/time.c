@@ -9,6 +9,7 @@
 #include "dag/stat/intervals.h"
 #include "dag/stat/stat.h"
 #include "dag/stat/sums.h"
+#include "dag/stat/time_classes.h"
 #include "dag/stat/time_curves.h"
 #include "dag/trace/traces.h"
 #include "db/query.h"
@@ -65,7 +66,7 @@ static int check_span(struct stat_run *run)
 
 const char *stat_time_query(const struct stat_options *options)
 {
-	return options->files ? "time.files" : options->by.n ? "time.groups" : "time";
+	return options->of ? stat_classes_query(options) : options->files ? "time.files" : options->by.n ? "time.groups" : "time";
 }
 
 enum column { N, WRITES, BYTES, FILE_ID };
@@ -73,7 +74,7 @@ enum column { N, WRITES, BYTES, FILE_ID };
 static int add_row(void *arg, const struct query *query)
 {
 	int64_t n = query_int(query, N);
-	int r = intervals_add(arg, n);
+	int r = intervals_add(arg, n, 1);
 
 	if (r == 0 && query_type(query, WRITES) != QUERY_NULL && query_type(query, BYTES) != QUERY_NULL)
 		r = intervals_add_bytes(arg, n, query_int(query, WRITES), query_int(query, BYTES));
@@ -83,12 +84,15 @@ static int add_row(void *arg, const struct query *query)
 }
 
 /* The rows of the query "time".  SQLite would sort all operations for them. */
-static int put_intervals(struct stat_run *run)
+static int put_intervals(struct stat_run *run, bool *ret_known)
 {
 	struct intervals *intervals;
 	int r = failure_of_memory(run->failure, intervals_create(&intervals));
 
-	if (r == 0)
+	*ret_known = run->has_ops;
+	if (r == 0 && !run->has_ops)
+		r = intervals_add_sums(run, intervals, ret_known);
+	else if (r == 0)
 		r = traces_each(run->db, "intervals", "n writes bytes file", &run->options->choice, add_row, intervals, run->failure);
 	if (r == 0)
 		r = intervals_put(run, intervals, true);
@@ -108,17 +112,32 @@ static int put_groups(struct stat_run *run, bool *ret_known)
 	return r == 0 && stat_wants_picture(run) ? stat_draw_time(run) : r;
 }
 
+/* known: from sums, or from single operations. */
+static void note_unknown(struct stat_run *run, bool known)
+{
+	const struct stat_options *o = run->options;
+
+	if (!known)
+		stat_note_no_ops(run, o->of ? "These are" : "Operations, bytes and files are");
+	else if (!run->has_ops && !o->of && !o->by.n)
+		stat_note_no_ops(run, "Files are");
+	if (!known && run->has_files)
+		table_note(run->table, "What the trace has of each second fits other choices: --interval, --from and --to in whole seconds, classes that "
+				       "are powers of two, and parts of the run by processes, mounts and operations, not by files.");
+}
+
 static int fill(struct stat_run *run)
 {
-	bool is_whole = !run->options->files && !run->options->by.n, known = run->has_ops;
+	const struct stat_options *o = run->options;
+	bool is_whole = !o->of && !o->files && !o->by.n, known = run->has_ops;
 	int r = check_span(run);
 
 	if (r < 0)
 		return r;
 	if (is_whole)
-		r = put_intervals(run);
+		r = put_intervals(run, &known);
 	else
-		r = run->options->files ? stat_rows(run, "time.files", false) : put_groups(run, &known);
+		r = o->of ? stat_put_classes(run, &known) : o->files ? stat_rows(run, "time.files", false) : put_groups(run, &known);
 	if (r == 0 && is_whole)
 		r = draw(run);
 	table_note(run->table, !is_whole
@@ -128,8 +147,7 @@ static int fill(struct stat_run *run)
 				         "sample (one a second; before the first sample that one), or its peak if it "
 				         "has no sample.  Processes whose memory is unknown are left out; pages that "
 				         "processes share count for each of them.");
-	if (!known)
-		stat_note_no_ops(run, "Operations, bytes and files are");
+	note_unknown(run, known);
 	stat_note_fidelity(run);
 	return r;
 }
@@ -138,7 +156,8 @@ const struct stat_table stat_time_table = {
 	.name = "time",
 	.fill = fill,
 	.needs_ops = true,
-	.options = STAT_BY | STAT_PICTURE | STAT_CHOICE | STAT_TIME | STAT_OPERATION,
+	.options = STAT_BY | STAT_PICTURE | STAT_CHOICE | STAT_TIME | STAT_OPERATION | STAT_SIZES,
+	.of = stat_classes_values,
 	.queries = "time",
 	.help = "operations, bytes, processes and memory in each interval",
 };

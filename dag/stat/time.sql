@@ -29,6 +29,29 @@ FROM {op name start_ns latency_ns result bytes file} {joins o}
 FROM (SELECT *, operation AS name FROM process_metric) o {joins o}
 {where o.t_ns | o.t_ns} GROUP BY 1, {group 2} ORDER BY 1, min(o.first_ns), {group 2}
 
+--- time.latency of op by operation: latency of each operation, and its interval
+{with}SELECT {keys}, (o.start_ns - {t0}) / {step} AS n, o.latency_ns AS value, 1 AS operations, NULL AS bytes, o.start_ns AS first_ns
+FROM {op name start_ns latency_ns} {joins o}
+{where o.start_ns | o.start_ns}
+
+--- time.size of op by operation: size of each operation that moves data, and its interval
+{with}SELECT {keys}, (o.start_ns - {t0}) / {step} AS n, o.bytes AS value, 1 AS operations, o.bytes, o.start_ns AS first_ns
+FROM {op name start_ns bytes | o.bytes IS NOT NULL} {joins o}
+{where o.start_ns | o.start_ns}
+
+--- time.latency.sums of metric by operation: the same, of sums of operations: how many have a latency from a power of two on
+{with}SELECT {keys}, (o.t_ns - {t0}) / {step} AS n, iif(o.class > 0, 1 << o.class - 1, 0) AS value, o.n AS operations, NULL AS bytes, o.first_ns
+FROM (SELECT m.*, m.operation AS name, CAST(substr(m.latencies, 2) AS INTEGER) + e.key - 1 AS class, CAST(e.value AS INTEGER) AS n
+	FROM process_metric m JOIN json_each(iif(json_valid(m.latencies), m.latencies, '[]')) e ON e.key > 0 AND e.value > 0) o {joins o}
+{where o.t_ns | o.t_ns}
+
+--- time.size.sums of metric by operation: the same of sizes; bytes are known if all sizes of a sum are of one class, or are 0 or 1
+{with}SELECT {keys}, (o.t_ns - {t0}) / {step} AS n, iif(o.class > 0, 1 << o.class - 1, 0) AS value, o.n AS operations,
+	CASE WHEN o.class <= 1 THEN o.n * o.class WHEN json_array_length(o.sizes) = 2 THEN o.bytes END AS bytes, o.first_ns
+FROM (SELECT m.*, m.operation AS name, CAST(substr(m.sizes, 2) AS INTEGER) + e.key - 1 AS class, CAST(e.value AS INTEGER) AS n
+	FROM process_metric m JOIN json_each(iif(json_valid(m.sizes), m.sizes, '[]')) e ON e.key > 0 AND e.value > 0) o {joins o}
+{where o.t_ns | o.t_ns}
+
 --- time.files of op: files that were touched in each interval
 {with}SELECT CAST((o.start_ns - {t0}) / {step} * {step} AS REAL) / 1e9 AS from_s, f.path, count(*) AS operations,
 	sum(iif(o.name = 'read', o.bytes, 0)) AS read_bytes,

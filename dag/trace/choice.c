@@ -45,12 +45,14 @@ int choice_parse_count(const char *what, const char *text, int64_t *ret)
 	return 0;
 }
 
-static void list_names(const char *const *names, char *out, size_t size)
+const char *choice_list_names(const char *const *names, char *out, size_t size)
 {
 	size_t used = 0;
 
+	out[0] = '\0';
 	for (int i = 0; names[i] && used < size; i++)
 		used += snprintf(out + used, size - used, "%s%s", i == 0 ? "" : names[i + 1] ? ", " : " or ", names[i]);
+	return out;
 }
 
 int choice_parse_name(const char *what, const char *text, const char *const *names, int *ret)
@@ -62,8 +64,7 @@ int choice_parse_name(const char *what, const char *text, const char *const *nam
 			*ret = i;
 			return 0;
 		}
-	list_names(names, all, sizeof(all));
-	return err_status(EXIT_USAGE, "unknown %s '%s': it must be %s", what, text, all);
+	return err_status(EXIT_USAGE, "unknown %s '%s': it must be %s", what, text, choice_list_names(names, all, sizeof(all)));
 }
 
 static int parse_process(struct choice *choice, const char *text)

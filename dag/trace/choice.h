@@ -58,5 +58,7 @@ int choice_parse_seconds(const char *what, const char *text, int64_t *ret_ns);
 int choice_parse_count(const char *what, const char *text, int64_t *ret);
 /* The index of one of these names, which are ended by NULL. */
 int choice_parse_name(const char *what, const char *text, const char *const *names, int *ret);
+/* "one, two or three", in out; out. */
+const char *choice_list_names(const char *const *names, char *out, size_t size);
 
 #endif

@@ -14,7 +14,7 @@ WFDAG = os.path.abspath(os.environ.get("WFDAG", "build/dag/wfdag"))
 # hist and cdf need --of; without a longer interval, time refuses a run of many years.
 STAT = [*(table for table in help_words(WFSTAT, "Tables:") if table not in ("hist", "cdf", "time")), "",
         "io --by directory", "io --by phase --per job", "run --by env:X", "sys --by process", "file --csv", "proc --json",
-        "time --interval 4e9", "time --by operation --interval 4e9", "hist --of latency --by class --sizes tens", "sys --layer calls", "time --files --interval 4e9", "hist --of latency", "hist --of file-size", "cdf --of bytes-read",
+        "time --interval 4e9", "time --by operation --interval 4e9", "hist --of latency --by class --sizes tens", "sys --layer calls", "time --files --interval 4e9", "time --of bytes --interval 4e9", "time --of latency --sizes tens --by process --interval 4e9", "hist --of latency", "hist --of file-size", "cdf --of bytes-read",
         "hist --of lifetime", "overview whole.db", "--darshan"]
 DAG = [*help_words(WFDAG, "Analyses, as a table:"), *(f"--{name}" for name, drawn in exports().items() if not drawn),
        "whatif --cores 2 --jobs 3 --faster *=2x", "--json --all --metadata --ghosts",

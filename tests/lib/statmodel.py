@@ -16,7 +16,7 @@ decimal.getcontext().prec = 80
 # ---- what is in a trace ----
 
 VIEWS = ("process", "image", "program", "environ", "sample", "file", "op", "handle", "use",
-         "access", "ghost", "process_time", "device_io")
+         "access", "ghost", "process_time", "device_io", "process_metric")
 # Columns with the id of a row of another view, or of their own.
 IDS = {"process": {"id": "process", "parent": "process", "part": "process"},
        "image": {"id": "image", "process": "process"},
@@ -27,7 +27,7 @@ IDS = {"process": {"id": "process", "parent": "process", "part": "process"},
        "handle": {"id": "handle", "process": "process", "image": "image", "file": "file"},
        "process_time": {"process": "process"}, "device_io": {"file": "file", "process": "process"},
        "use": {"handle": "handle", "process": "process", "image": "image", "file": "file"},
-       "access": {"process": "process", "file": "file"}, "ghost": {"process": "process"}}
+       "access": {"process": "process", "file": "file"}, "ghost": {"process": "process"}, "process_metric": {"process": "process"}}
 
 
 def text_of(value):

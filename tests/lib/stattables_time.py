@@ -3,6 +3,7 @@
 import bisect
 import collections
 import itertools
+import json
 
 from statmodel import FOREVER, Reference, heads, known_sum, nearest
 from stattables_parts import chosen_ops, in_order, minus, moved, op_key, span
@@ -44,12 +45,16 @@ def distributions(data, choice):
     return heads(names), {key: sorted(values) for key, values in groups.items()}
 
 
+def begins_of(choice):
+    """The smallest value of each class."""
+    base = 10 if choice.sizes == "tens" else 2
+    return [0, *(base ** n for n in range(64))]
+
+
 def table_hist(data, choice):
     names, groups = distributions(data, choice)
-    rows = []
+    rows, begins = [], begins_of(choice)
     for key, values in groups.items():
-        base = 10 if choice.sizes == "tens" else 2
-        begins = [0, *(base ** n for n in range(64))]
         counts, sofar = collections.Counter(bisect.bisect_right(begins, value) - 1 for value in values), 0
         for n in range(min(counts), max(counts) + 1):
             sofar += counts[n]
@@ -136,6 +141,8 @@ def interval_ns(choice):
 
 @in_order
 def table_time(data, choice):
+    if choice.of:
+        return time_of_classes(data, choice)
     if choice.files:
         return time_of_files(data, choice)
     if choice.by:
@@ -144,18 +151,71 @@ def table_time(data, choice):
     steps = collections.defaultdict(list)
     for op in chosen_ops(r):
         steps[(op.start_ns - t0) // step].append(op)
+    sums = collections.defaultdict(list)
+    for row in chosen_sums(r):
+        sums[(row.t_ns - t0) // step].append(row)
     found = levels(r)
-    last = max([t0, *[t for t, *_ in found], *[t0 + n * step for n in steps]])
+    last = max([t0, *[t for t, *_ in found], *[t0 + n * step for n in (*steps, *sums)]])
     n = (last - t0) // step + 1
     rows = []
     for k, most in enumerate(highest(found, t0, step, n)):
         if r.in_time(t0 + k * step, t0 + (k + 1) * step - 1):
             ops = steps[k]
-            done = (len(ops), moved(ops, "read"), moved(ops, "write"),
-                    len({op.file for op in ops if op.file is not None}))
-            rows.append((nearest(k * step, 10**9), *(done if data.has_ops and data.has_files
-                                                     else [None] * 4), *most))
+            done = [None] * 4
+            if data.has_ops and data.has_files:
+                done = (len(ops), moved(ops, "read"), moved(ops, "write"),
+                        len({op.file for op in ops if op.file is not None}))
+            elif sums_say(r):
+                done = (sum(row.count for row in sums[k]), summed(sums[k], "read"), summed(sums[k], "write"), None)
+            rows.append((nearest(k * step, 10**9), *done, *most))
     return "from_s operations read_bytes written_bytes files processes working rss_bytes".split(), rows
+
+
+def sums_say(r):
+    """Do the sums of seconds stand for the single operations, which were not recorded?"""
+    c = r.choice
+    return (not r.data.has_ops and bool(r.data.rows["process_metric"]) and c.sizes != "tens" and not c.layer
+            and all(ns % 10**9 == 0 for ns in (interval_ns(c), c.since_ns, c.until_ns))
+            and all(r.kind(glob)[0] == "command" for glob in (*c.include, *c.exclude)))
+
+
+def chosen_sums(r):
+    return [row for row in r.data.rows["process_metric"] if r.takes(row.process, None, row.t_ns, row.t_ns)] if sums_say(r) else []
+
+
+def summed(rows, name):
+    return sum(row.bytes or 0 for row in rows if row.operation == name)
+
+
+def values_of_sums(r, names, of):
+    """(key, time, first operation, least value of the class, how many, bytes) of each class of each sum."""
+    for row in chosen_sums(r):
+        first, *counts = json.loads((row.latencies if of == "latency" else row.sizes) or "[0]")
+        for class_, count in enumerate(counts, first):
+            known = row.bytes if len(counts) == 1 else class_ * count if class_ < 2 else None
+            if count:
+                yield r.key(names, row.process, op=row.operation), row.t_ns, row.first_ns, 1 << class_ >> 1, count, known
+
+
+def values_of_ops(r, names, of):
+    """The same of single operations."""
+    for op in chosen_ops(r):
+        if of == "latency" or op.bytes is not None:
+            yield op_key(r, names, op), op.start_ns, op.start_ns, op.latency_ns if of == "latency" else op.bytes, 1, op.bytes
+
+
+def time_of_classes(data, choice):
+    """Groups are in the order of their first operation in the run."""
+    r, step, begins, of_bytes = Reference(data, choice), interval_ns(choice), begins_of(choice), choice.of == "bytes"
+    names, found, first = r.names("operation"), collections.defaultdict(list), {}
+    for key, t_ns, begin_ns, value, count, moved_bytes in (values_of_ops if data.has_ops else values_of_sums)(r, names, choice.of):
+        first[key] = min(begin_ns, first.get(key, begin_ns))
+        found[(t_ns - data.t0) // step, key, bisect.bisect_right(begins, value) - 1].append((count, moved_bytes))
+    unit = "ns" if choice.of == "latency" else "bytes"
+    rows = [(nearest(k * step, 10**9), *key, begins[n], begins[n + 1], sum(count for count, _ in cells),
+             *([known_sum(moved_bytes for _, moved_bytes in cells)] if of_bytes else []))
+            for (k, key, n), cells in sorted(found.items(), key=lambda pair: (pair[0][0], first[pair[0][1]], pair[0][2]))]
+    return ["from_s", *heads(names), f"least_{unit}", f"below_{unit}", "operations", *["moved_bytes"] * of_bytes], rows
 
 
 def time_of_groups(data, choice):

@@ -34,7 +34,7 @@ STAT = ["io --by file", "io -o table.csv --columns step,reads", "proc --output t
         "pattern --sizes powers", "pattern --operation read", "time --files --json --interval 1", "io --process 3",
         "io --from 0 --to 1", "io --exclude command:cp", "io --include path:*x* --format json", "file --job '",
         "io --phase ph=cp* --phase ph --strict --foreign --force", "hist --of latency --by command -o plot.svg",
-        "cdf --of bytes-written --by command --png", "hist --of latency --gnuplot plot", "sys --by directory --csv",
+        "cdf --of bytes-written --by command --png", "hist --of latency --gnuplot plot", "time --of size --by command -o plot.svg", "sys --by directory --csv",
         "io --by mount,fstype,host --csv", "--darshan", "--darshan --include *out* --output x.darshan"]
 DAG = ["order --format json", "order --format csv", "lifecycle --format tsv --raw --wide", "critical-path --format json --all",
        "weight --by time --sort -name --top 3", "parallelism --interval 1 --format csv", "clusters --format json",

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The operations of each interval, as a run has counted them: the views metric, metric_latency and metric_size say the same as single
 operations, by operation, file system, mount and phase, in traces of mounts and of system calls, in several as one, and without single
-operations; and wfstat time --by says the same from both."""
+operations; and wfstat time --by and --of say the same from both."""
 # seconds: 20
 import collections
 import os
@@ -100,6 +100,35 @@ def compare_tables(what, db, base):
     checks.check(f"{what}: tables have rows", lines > 200, lines)
 
 
+def classes(db, of, *options):
+    """time --of, with --by operation,phase; in rows of text."""
+    return [line.split(",") for line in time_by([db], "--by", "operation,phase", "--of", of, *options).splitlines()]
+
+
+def compare_classes(what, db, base):
+    """Operations by sizes and latencies: with sums, and with the operations alone; those by powers of ten add up to the same."""
+    plain = base / "plain.db"
+    for of in "size", "latency":
+        for options in [], ["--interval", "3"], ["--from", "1", "--to", "2"], ["--phase", "sort"], ["--operation", "read"]:
+            rows = classes(db, of, *options)
+            checks.equal(f"{what}: time --of {of} {' '.join(options)}", rows, classes(plain, of, *options))
+            checks.check(f"{what}: time --of {of} {' '.join(options)} has rows", len(rows) > 1 or "--from" in options, len(rows))
+        sums = [collections.Counter() for _ in range(2)]
+        for sum_, sizes in zip(sums, ("powers", "tens")):
+            for row in classes(db, of, "--sizes", sizes)[1:]:
+                sum_[tuple(row[:3])] += int(row[5])
+        checks.equal(f"{what}: time --of {of}: powers of ten have as many", *sums)
+    moved, whole = collections.Counter(), collections.Counter()
+    for row in classes(db, "bytes")[1:]:
+        checks.check(f"{what}: bytes of {row[:5]} are within its bounds", int(row[3]) * int(row[5]) <= int(row[6]) <=
+                     (int(row[4]) - 1) * int(row[5]), row)
+        moved[tuple(row[:3])] += int(row[6])
+    for line in time_by([db], "--by", "operation,phase").splitlines()[1:]:
+        row = line.split(",")
+        whole[tuple(row[:3])] += int(row[4] or 0)
+    checks.equal(f"{what}: time --of bytes: those of time --by", +moved, +whole)
+
+
 def without_operations(base, work):
     """What was counted, and nothing else."""
     traced(base / "none.db", ["sh", "job.sh"], work, "--no-ops")
@@ -114,6 +143,24 @@ def without_operations(base, work):
     table = time_by([base / "none.db"], "--by", "operation", "--interval", "1000", "--columns", "operation,operations")
     checks.equal("--no-ops: wfstat time --by", sorted(tuple(line.split(",")) for line in table.splitlines()[1:]),
                  sorted((name, str(n)) for name, n in sums))
+    plain_table(base / "none.db")
+
+
+def plain_table(db):
+    """time without --by and without operations: it says what the views do."""
+    rows = [line.split(",") for line in time_by([db]).splitlines()]
+    at = [rows[0].index(name) for name in ("from_s", "operations", "read_bytes", "written_bytes", "files")]
+    with sqlite3.connect(db) as trace:
+        wanted = trace.execute("""SELECT (t_ns - (SELECT value FROM trace WHERE key = 'start_ns')) / 1000000000, sum(count),
+            coalesce(sum(bytes) FILTER (WHERE operation = 'read'), 0), coalesce(sum(bytes) FILTER (WHERE operation = 'write'), 0)
+            FROM metric GROUP BY 1""").fetchall()
+        counts = trace.execute("""SELECT operation, bucket_bytes, sum(count) FROM metric_size GROUP BY 1, 2 ORDER BY 1, 2""").fetchall()
+    got = [[row[i] for i in at] for row in rows[1:] if row[at[1]] != "0"]
+    checks.equal("--no-ops: wfstat time", got, [[*map(str, row), ""] for row in wanted])
+    checks.check("--no-ops: wfstat time has seconds with reads and writes", any(int(row[2]) and int(row[3]) for row in got), got)
+    table = time_by([db], "--of", "size", "--interval", "1000", "--columns", "operation,least_bytes,operations")
+    checks.equal("--no-ops: wfstat time --of size", sorted(tuple(line.split(",")) for line in table.splitlines()[1:]),
+                 sorted((name, str(least), str(n)) for name, least, n in counts))
 
 
 def differences(sums, ops):
@@ -149,6 +196,7 @@ def main():
             with sqlite3.connect(traces[-1]) as trace:
                 compare(way, trace)
             compare_tables(way, traces[-1], base)
+            compare_classes(way, traces[-1], base)
         without_operations(base, work)
         merged(traces)
     checks.end()

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Pictures of wfstat, drawn by gnuplot, and the scripts with which gnuplot draws them elsewhere."""
+import collections
 import json
 import os
 import pathlib
@@ -24,6 +25,7 @@ def check_pictures(trace, names):
         print("skipped: pictures: no 'gnuplot' here")
         return
     for table in (["hist", "--of", "read-size"], ["cdf", "--of", "latency"], ["time"], ["time", "--by", "operation"], ["time", "--by", "process,operation"],
+                  ["time", "--of", "size"], ["time", "--of", "bytes", "--sizes", "tens", "--by", "all"], ["time", "--of", "latency", "--by", "path"],
                   ["cdf", "--of", "lifetime", "--by", "command"], ["sys"], ["sys", "--by", "path"], ["sys", "--by", "command,operation"]):
         for trace_ in trace, names:
             draw(table, trace_)
@@ -33,6 +35,7 @@ def check_pictures(trace, names):
     checks.equal("a picture that cannot be written: exit status", done.returncode, 1)
     checks.check("a picture that cannot be written: says so", "'/nowhere/x.svg'" in text(done))
     check_curves(trace)
+    check_maps(trace)
     check_bars(trace)
     check_picture_names(trace)
 
@@ -64,6 +67,22 @@ def check_bars(trace):
             abs(float(y) - value) <= 1e-9 * abs(value) and int(x) == n for n, ((x, y), value) in enumerate(zip(block, wanted))), block[:3])
     script = (base / "b.gp").read_bytes()
     checks.equal("names of bars", [row[0] for row in rows if b'"' + row[0] + b'"' not in script], [])
+
+
+def check_maps(trace):
+    """The boxes of time --of are the rows of its table, of the four groups with the most operations."""
+    rows = csv_rows(works("maps", "time", "--of", "size", "--by", "process", "--gnuplot", base / "m", "--csv", trace))
+    at = [rows[0].index(name) for name in (b"from_s", b"least_bytes", b"below_bytes", b"operations")]
+    rows = [(tuple(row[1:at[1]]), *(float(row[i]) for i in at)) for row in rows[1:]]
+    operations = {group: sum(row[4] for row in rows if row[0] == group) for group in {row[0] for row in rows}}
+    blocks = [[tuple(map(float, line.split())) for line in block.splitlines() if line and line[0] != "#"]
+              for block in (base / "m.dat").read_text().split("\n\n\n")]
+    most = sorted(operations.values(), reverse=True)[:4]
+    checks.check("maps: there are more groups than maps", len(operations) > len(blocks) == 4, (len(operations), len(blocks)))
+    checks.equal("maps: of the groups with the most operations", [sum(box[4] for box in block) for block in blocks], most)
+    drawn = collections.Counter(box for block in blocks for box in block)
+    wanted = collections.Counter((x, x + 1, least or below / 10, below, n) for _, x, least, below, n in rows)
+    checks.check("maps: each box is a row", drawn and not drawn - wanted, list((drawn - wanted).items())[:3])
 
 
 def check_curves(trace):

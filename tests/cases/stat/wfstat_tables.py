@@ -8,6 +8,7 @@ real ones of each fidelity, and of procmon's."""
 import collections
 import contextlib
 import fractions
+import itertools
 import json
 import math
 import os
@@ -384,10 +385,22 @@ def all_choices(data, path):
                 one_table(data, [path], table, **choice)
 
 
+def classes(data, path):
+    """Operations and bytes of intervals by sizes and latencies."""
+    for of in "size", "bytes", "latency":
+        for interval, sizes in itertools.product((None, "2", "0.3"), (None, "powers", "tens")):
+            one_table(data, [path], "time", of=of, interval=interval, sizes=sizes)
+        for by in some((*BY, *BY_FILE, *BY_OP) if data.has_ops else ("phase", "job", "job,operation", "class", "all"), 4):
+            one_table(data, [path], "time", of=of, by=by)
+        for choice in some(choices(data), 4):
+            one_table(data, [path], "time", of=of, **choice)
+
+
 def own_options(data, path):
     for interval in "0.25", "3", "0.001" if len(data.rows["op"]) < 5000 else "0.1":
         one_table(data, [path], "time", interval=interval)
         one_table(data, [path], "time", interval=interval, files=True)
+    classes(data, path)
     one_table(data, [path], "mem", memory=10**9, per="job")
     for by in "command", "phase,job", "all":
         one_table(data, [path], "pattern", sizes="powers", by=by)
@@ -475,6 +488,7 @@ def several(first, second):
         one_table(data, paths, table)
     if max(p.end_ns for p in data.processes.values()) - data.t0 < 10**12:
         one_table(data, paths, "time")
+        one_table(data, paths, "time", of="bytes", by="command")
     for of in OF:
         one_table(data, paths, "hist", of=of, by="exe")
         one_table(data, paths, "cdf", of=of, by="all")
@@ -510,7 +524,7 @@ def main():
     traces["calls"] = profiled(place, "calls", "--layer", "lib")
     traces["sums"] = profiled(place, "sums", "--layer", "lib", "--detail-above", "1ms")
     traces["pipes"] = pipes_of(place, traces["few"])
-    looked = ["pipes", "calls", "sums", *some(traces, 2)]
+    looked = ["pipes", "calls", "sums", *(name for name in ("no-ops",) if name in traces), *some(traces, 2)]
     grouped = one(name for name in ("few", "exact") if name in traces)
     chosen = some((name for name in ("few", "exact", "open", "procmon") if name in traces), 4)
     checks.equal("tables with a second computation", sorted(TABLES), sorted(help_words(WFSTAT, "Tables:")))

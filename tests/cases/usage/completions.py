@@ -198,6 +198,9 @@ def expected():
     yield "wfstat sys --by phase,op", {"phase,operation"}, {"operation"}
     yield "wfstat hist --of ", {"latency", "read-size", "write-size", "bytes-read", "bytes-written", "lifetime", "file-size",
                                 "rss"}, set()
+    yield "wfstat time --of ", {"size", "bytes", "latency"}, {"rss"}
+    yield "wfstat time --sort ", {"from_s", "operations", "rss_bytes"}, {"least_ns"}
+    yield "wfstat time --of latency --sort ", {"least_ns", "below_ns"}, {"rss_bytes"}
     yield "wfstat sys --operation re", {"read", "rename", "readdir"}, {"write"}
     yield "wfstat sys --layer ", {"calls", "requests"}, set()
     yield "wfstat io --per ", {"job", "process"}, set()
