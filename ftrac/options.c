@@ -56,6 +56,7 @@ enum long_option {
 	LONG_METRICS_INTERVAL,
 	LONG_METRICS_LISTEN,
 	LONG_TOP,
+	LONG_LIKE,
 };
 
 /* Options of both the mount and ftrac run. */
@@ -102,6 +103,7 @@ static const struct option run_options[] = {
 	{ "changes", no_argument, NULL, LONG_CHANGES },
 	{ "in-toto", required_argument, NULL, LONG_IN_TOTO },
 	{ "top", no_argument, NULL, LONG_TOP },
+	{ "like", required_argument, NULL, LONG_LIKE },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -244,6 +246,8 @@ static const char run_help[] =
 "                       checksums: in-toto, SLSA provenance\n"
 "      --top            show the run on the full screen while it goes on; what\n"
 "                       COMMAND prints to the terminal comes after that\n"
+"      --like TRACE     with --top: of an earlier run, by which the screen shows\n"
+"                       how many jobs are to come, and when the run will end\n"
 "  -q, --quiet          print no summary, and no line while COMMAND runs\n"
 "\n"
 DB_HELP
@@ -563,6 +567,7 @@ static int apply(struct options *o, int option)
 	case LONG_LAYER: return parse_layers(o, optarg);
 	case LONG_DETAIL_ABOVE: return parse_detail(o, optarg);
 	case LONG_TOP: o->top = true; return 0;
+	case LONG_LIKE: o->like = optarg; return 0;
 	case LONG_STRICT: o->strict = true; return 0;
 	case LONG_ALL: o->all = true; return 0;
 	case LONG_PID: return add_pid(o, optarg);
@@ -712,6 +717,7 @@ static const struct complete_value mount_values[] = {
 
 static const struct complete_value run_values[] = {
 	RECORDING_VALUES,
+	{ "like", COMPLETE_FILE, false, NULL, NULL },
 	{ "processes", COMPLETE_WORDS, false, run_processes, NULL },
 	{ "files", COMPLETE_WORDS, false, files_of, NULL },
 	{ "layer", COMPLETE_WORDS, true, layers, NULL },
@@ -846,6 +852,8 @@ static int take_command(struct options *options, char **argv)
 	if (options->user && geteuid() != 0)
 		return err_status(EXIT_OWN, "cannot use --user '%s': only root may run a command as another user",
 			options->user);
+	if (options->like && !options->top)
+		return err_status(EXIT_USAGE, "--like is for the screen of --top: give that, too");
 	if (options->no_ops && (options->changes || options->in_toto))
 		return err_status(EXIT_USAGE, "%s follows from single operations; leave --no-ops out",
 			options->changes ? "--changes" : "--in-toto");

@@ -41,6 +41,7 @@ struct options {
 	const char *user;
 	int wait_ms; /* -1: without limit */
 	bool top;
+	const char *like; /* the trace of an earlier run; NULL: none */
 	bool quiet;
 	bool changes;	     /* ftrac run prints them at its end */
 	const char *in_toto; /* the file of its statement; NULL: none */

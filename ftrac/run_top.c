@@ -15,24 +15,31 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/failure.h"
+#include "procmon/monitor.h"
 
 #define TURN_MS 100
 #define PIECE 65536
 
-static volatile sig_atomic_t recorder; /* the process that records */
+static volatile sig_atomic_t recorder; /* the process that records; 0: it has ended */
 
-/* What the terminal sends, SIGINT and SIGQUIT, reaches it anyway. */
-static void pass_on(int signal_number)
+/* SIGINT and SIGQUIT of the terminal reach it anyway, and so do signals of the command's processes to their process group. */
+static void pass_on(int number, siginfo_t *info, void *context)
 {
-	kill(recorder, signal_number);
+	bool is_sent = info->si_code <= 0; /* by a process */
+	int saved = errno;
+
+	(void)context;
+	if (recorder && (is_sent ? !monitor_has_descendant(info->si_pid) : number == SIGTERM || number == SIGHUP))
+		kill(recorder, number);
+	errno = saved;
 }
 
 static void catch_signals(void)
 {
-	sigaction(SIGINT, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
-	sigaction(SIGQUIT, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
-	sigaction(SIGTERM, &(struct sigaction){ .sa_handler = pass_on, .sa_flags = SA_RESTART }, NULL);
-	sigaction(SIGHUP, &(struct sigaction){ .sa_handler = pass_on, .sa_flags = SA_RESTART }, NULL);
+	static const int numbers[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		sigaction(numbers[i], &(struct sigaction){ .sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART }, NULL);
 }
 
 /* ---- the file with the output ---- */
@@ -123,37 +130,42 @@ static bool wait_for_trace(int fd)
 	return n == 1;
 }
 
+/* Another process may get its number as soon as it was waited for: then no signal goes there. */
 static int wait_status(void)
 {
+	pid_t pid = recorder;
+	siginfo_t info;
 	int status;
 
-	while (waitpid(recorder, &status, 0) < 0)
+	while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0)
+		if (errno != EINTR)
+			return EXIT_RUNNER;
+	recorder = 0;
+	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return EXIT_RUNNER;
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static int show(const struct options *o, live_waits *waits, int ready, int file)
+static int show(const struct options *o, struct estimate *like, live_waits *waits, int ready, int file)
 {
 	struct shown shown = { .pidfd = (int)syscall(SYS_pidfd_open, (pid_t)recorder, 0) };
 	struct failure failure = { 0 };
-	int ended_by = 0;
 	off_t at = 0;
+	int status;
 
 	if (wait_for_trace(ready) && shown.pidfd >= 0)
-		ended_by = live_show(&(struct live_show){ .path = o->db, .waits = waits, .is_over = is_over, .arg = &shown }, &failure);
-	catch_signals();
-	if (ended_by == SIGTERM || ended_by == SIGHUP)
-		pass_on(ended_by);
+		live_show(&(struct live_show){ .path = o->db, .like = like, .waits = waits, .is_over = is_over, .arg = &shown,
+			.on_signal = pass_on }, &failure);
 	while (show_more(file, &at) && shown.pidfd >= 0 && !has_ended_within(&shown, TURN_MS))
 		;
-	ended_by = wait_status();
+	status = wait_status();
 	show_more(file, &at);
 	if (failure.code)
 		err_print("%s", failure.text);
 	if (shown.pidfd >= 0)
 		close(shown.pidfd);
-	return ended_by;
+	return status;
 }
 
 /* ---- start ---- */
@@ -164,17 +176,12 @@ static bool fail(const char *what, int error, int *ret_status)
 	return false;
 }
 
-bool run_top_fork(const struct options *o, live_waits *waits, int *ret_fd, int *ret_status)
+/* True in the process that records. */
+static bool fork_recorder(const struct options *o, struct estimate *like, live_waits *waits, int *ret_fd, int *ret_status)
 {
-	cleanup_fd int file = -1;
+	cleanup_fd int file = open_file();
 	int fds[2], r;
 
-	if (!live_has_screen() || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		*ret_status = err_status(EXIT_RUNNER, live_has_screen() ? "--top needs a terminal as stdin and stdout; leave it out, or run 'ftrac top' "
-			"on another terminal" : "--top needs ncurses, without which this program was built; run 'ftrac top' on another terminal");
-		return false;
-	}
-	file = open_file();
 	if (file < 0)
 		return fail("cannot make a file for the output", -file, ret_status);
 	if (pipe2(fds, O_CLOEXEC) < 0 || (recorder = fork()) < 0)
@@ -187,9 +194,29 @@ bool run_top_fork(const struct options *o, live_waits *waits, int *ret_fd, int *
 	}
 	close(fds[1]);
 	catch_signals();
-	*ret_status = show(o, waits, fds[0], file);
+	*ret_status = show(o, like, waits, fds[0], file);
 	close(fds[0]);
 	return false;
+}
+
+bool run_top_fork(const struct options *o, live_waits *waits, int *ret_fd, int *ret_status)
+{
+	struct failure failure = { 0 };
+	struct estimate *like = NULL;
+	bool records;
+
+	if (!live_has_screen() || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		*ret_status = err_status(EXIT_RUNNER, live_has_screen() ? "--top needs a terminal as stdin and stdout; leave it out, or run 'ftrac top' "
+			"on another terminal" : "--top needs ncurses, without which this program was built; run 'ftrac top' on another terminal");
+		return false;
+	}
+	if (o->like && live_like(o->like, &like, &failure) < 0) {
+		*ret_status = err_status(EXIT_RUNNER, "%s", failure.text);
+		return false;
+	}
+	records = fork_recorder(o, like, waits, ret_fd, ret_status);
+	live_like_free(like);
+	return records;
 }
 
 void run_top_ready(int fd)

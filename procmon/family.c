@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "procmon/monitor.h"
+
 #define DEEPEST 4096 /* generations: the tree changes while it is read */
 
 int family_begin(void)
@@ -77,6 +79,11 @@ bool family_has(pid_t pid)
 			return true;
 	}
 	return false;
+}
+
+bool monitor_has_descendant(pid_t pid)
+{
+	return family_has(pid);
 }
 
 bool family_is_alive(void)

@@ -152,6 +152,9 @@ void monitor_finish(struct monitor *monitor);
  */
 void monitor_stop(struct monitor *monitor);
 
+/* Whether a process descends from this one; one that is gone does not.  Also in a signal handler. */
+bool monitor_has_descendant(pid_t pid);
+
 /*
  * A command of ours, started in two steps. monitor_spawn() forks a child that waits. The child
  * inherits limits, rights and signals as they are then, so the caller changes these afterwards. The

@@ -132,11 +132,22 @@ bool live_has_screen(void)
 	return LIVE_HAS_SCREEN;
 }
 
+int live_like(const char *path, struct estimate **ret_like, struct failure *failure)
+{
+	*ret_like = NULL;
+	return collect_like(path, 0, ret_like, failure);
+}
+
+void live_like_free(struct estimate *like)
+{
+	estimate_destroy(like);
+}
+
 #if LIVE_HAS_SCREEN
 static int show_screen(struct watcher *watcher)
 {
 	struct failure failure = { 0 };
-	int ended_by = screen_run(watcher, NULL, NULL, &failure);
+	int ended_by = screen_run(watcher, &(struct live_show){ 0 }, &failure);
 
 	if (ended_by > 0) {
 		signal(ended_by, SIG_DFL);
@@ -148,11 +159,11 @@ static int show_screen(struct watcher *watcher)
 int live_show(const struct live_show *show, struct failure *failure)
 {
 	struct watcher *watcher;
-	int r = watcher_start(&(struct watcher_options){ .path = show->path, .delay_ns = SHOW_NS, .waits = show->waits }, &watcher, failure);
+	int r = watcher_start(&(struct watcher_options){ .path = show->path, .like = show->like, .delay_ns = SHOW_NS, .waits = show->waits }, &watcher, failure);
 
 	if (r < 0)
 		return r;
-	r = screen_run(watcher, show->is_over, show->arg, failure);
+	r = screen_run(watcher, show, failure);
 	watcher_stop(watcher);
 	return r;
 }

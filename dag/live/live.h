@@ -8,6 +8,7 @@
  *   watcher.h: threads that look at the trace now and then ─► state.h: what was found ─► panels.h: lines ─► screen.h, batch.h
  */
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,16 +33,25 @@ int live_main(int argc, char **argv, live_waits *waits);
 /* Whether there is a full screen in this program. */
 bool live_has_screen(void);
 
+struct failure;
+struct estimate;
+
+/* What an earlier run tells.  0, and the caller frees it; or -errno, with the failure. */
+int live_like(const char *path, struct estimate **ret_like, struct failure *failure);
+void live_like_free(struct estimate *like); /* NULL is fine */
+
 struct live_show {
 	const char *path; /* of a trace that can be read */
+	struct estimate *like; /* by which the end is estimated; NULL: none */
 	live_waits *waits;
 	bool (*is_over)(void *arg); /* when the screen is to be left */
 	void *arg;
+	/* NULL, or called in the handler of a signal that ends the screen: SIGINT, SIGTERM, SIGHUP or SIGQUIT. */
+	void (*on_signal)(int number, siginfo_t *info, void *context);
 };
-struct failure;
 
-/* The screen, on stdin and stdout.  0: it was left, by the user or because is_over; more: the signal that ended it; or -errno.  Handlers
- * of signals are those of the screen afterwards. */
+/* The screen, on stdin and stdout.  0: it was left, by the user or because is_over; more: the signal that ended it; or -errno.  Afterwards
+ * the handlers of these signals are those from before. */
 int live_show(const struct live_show *show, struct failure *failure);
 
 #endif

@@ -19,6 +19,7 @@
 #include "base/err.h"
 #include "base/failure.h"
 #include "dag/live/keys.h"
+#include "dag/live/live.h"
 #include "dag/live/page.h"
 #include "dag/live/panels.h"
 #include "dag/live/watcher.h"
@@ -35,11 +36,18 @@ static struct {
 	char restores[64]; /* what makes the former screen visible again */
 } terminal;
 
-static volatile sig_atomic_t ended_by;
+#define ENDS 4
 
-static void on_end(int signal_number)
+static const int ends[ENDS] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+static struct sigaction before[ENDS];
+static volatile sig_atomic_t ended_by;
+static void (*on_signal)(int number, siginfo_t *info, void *context);
+
+static void on_end(int number, siginfo_t *info, void *context)
 {
-	ended_by = signal_number;
+	ended_by = number;
+	if (on_signal)
+		on_signal(number, info, context);
 }
 
 /* Only what a handler may call. */
@@ -63,12 +71,27 @@ static void add_restoring(const char *name)
 
 static void catch_signals(void)
 {
-	static const int crashes[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL }, ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	static const int crashes[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
 
 	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
 		sigaction(crashes[i], &(struct sigaction){ .sa_handler = on_crash, .sa_flags = SA_RESETHAND }, NULL);
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		sigaction(ends[i], &(struct sigaction){ .sa_handler = on_end }, NULL);
+	for (size_t i = 0; i < ENDS; i++)
+		sigaction(ends[i], &(struct sigaction){ .sa_sigaction = on_end, .sa_flags = SA_SIGINFO }, NULL);
+}
+
+/* The signal that ended the screen: none is between this handler and the one from before. */
+static int release_signals(void)
+{
+	sigset_t all, blocked;
+	int number;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &blocked);
+	for (size_t i = 0; i < ENDS; i++)
+		sigaction(ends[i], &before[i], NULL);
+	number = ended_by;
+	pthread_sigmask(SIG_SETMASK, &blocked, NULL);
+	return number;
 }
 
 /* ---- painting ---- */
@@ -121,8 +144,7 @@ struct screen {
 	struct keys keys;
 	char failure[512];
 	int64_t painted_ns;
-	bool (*is_over)(void *arg);
-	void *arg;
+	const struct live_show *show;
 };
 
 /* Whether there is something new to show. */
@@ -161,7 +183,7 @@ static void loop(struct screen *screen)
 {
 	bool has_news = true;
 
-	while (!ended_by && !screen->keys.quits && !(screen->is_over && screen->is_over(screen->arg))) {
+	while (!ended_by && !screen->keys.quits && !(screen->show->is_over && screen->show->is_over(screen->show->arg))) {
 		wint_t key;
 		int r;
 
@@ -178,6 +200,8 @@ static void loop(struct screen *screen)
 static int start(struct failure *failure)
 {
 	terminal.is_known = tcgetattr(STDOUT_FILENO, &terminal.before) == 0;
+	for (size_t i = 0; i < ENDS; i++)
+		sigaction(ends[i], NULL, &before[i]);
 	if (!newterm(NULL, stdout, stdin))
 		return failure_set(failure, -ENOTTY, "this terminal cannot be used: its name in $TERM is not known; use --batch");
 	add_restoring("sgr0");
@@ -194,10 +218,13 @@ static int start(struct failure *failure)
 	return 0;
 }
 
-int screen_run(struct watcher *watcher, bool (*is_over)(void *arg), void *arg, struct failure *failure)
+int screen_run(struct watcher *watcher, const struct live_show *show, struct failure *failure)
 {
-	struct screen screen = { .watcher = watcher, .is_over = is_over, .arg = arg };
-	int r = start(failure);
+	struct screen screen = { .watcher = watcher, .show = show };
+	int r;
+
+	on_signal = show->on_signal;
+	r = start(failure);
 
 	if (r < 0)
 		return r;
@@ -207,5 +234,5 @@ int screen_run(struct watcher *watcher, bool (*is_over)(void *arg), void *arg, s
 	live_phases_free(screen.phases);
 	page_finish(&screen.page);
 	keys_finish(&screen.keys);
-	return ended_by;
+	return release_signals();
 }

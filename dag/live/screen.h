@@ -7,14 +7,12 @@
  * signal, and after a crash.
  */
 
-#include <stdbool.h>
-
+struct failure;
+struct live_show;
 struct watcher;
 
-struct failure;
-
-/* Until the user quits, or is_over(arg), which may be NULL.  0; the number of a signal that ended it, which the caller may raise again;
- * or -errno. */
-int screen_run(struct watcher *watcher, bool (*is_over)(void *arg), void *arg, struct failure *failure);
+/* Until the user quits, or show->is_over(), or a signal: see live.h; the path and so on are those of the watcher.  0; the number of the
+ * signal, which the caller may raise again; or -errno. */
+int screen_run(struct watcher *watcher, const struct live_show *show, struct failure *failure);
 
 #endif

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # seconds: 30
-"""ftrac run --top: the screen while the command runs, then what the command printed, on a terminal that is as before; q, signals, a stop and
+"""ftrac run --top: the screen while the command runs, then what the command printed, on a terminal that is as before; q, signals, a stop, --like and
 its end, a command that cannot be run, streams that are no terminal."""
 import os
 import pathlib
@@ -69,12 +69,52 @@ def left_early(base):
 
 
 def ended(base):
-    for what, end in (("Ctrl-C", lambda screen: screen.keys("C-c")), ("SIGTERM", lambda screen: os.kill(screen.pid(), signal.SIGTERM))):
+    """By the terminal, whose signal reaches all, and by signals that are sent to the process with the screen alone."""
+    for what, end in (("Ctrl-C", lambda screen: screen.keys("C-c")), ("SIGTERM", lambda screen: os.kill(screen.pid(), signal.SIGTERM)),
+                      ("SIGINT", lambda screen: os.kill(screen.pid(), signal.SIGINT))):
         (base / "trap.sh").write_text("trap 'echo caught; exit 5' INT TERM; while :; do sleep 0.05; done")
         with run(base, 80, 40, "sh", base / "trap.sh", options=["-q"]) as screen:
             check(screen, f"before {what}", "?:help")
             end(screen)
             check(screen, f"after {what}", "caught", "LEFT 5", "SAME")
+    with run(base, 80, 40, "sh", base / "trap.sh", options=["-q"]) as screen:
+        check(screen, "before q and SIGINT", "?:help")
+        screen.keys("q")
+        screen.shows(without=("?:help",))
+        os.kill(screen.pid(), signal.SIGINT)
+        check(screen, "after q and SIGINT", "caught", "LEFT 5", "SAME")
+
+
+def to_the_group(base):
+    """A signal that the command sends to its process group reaches it once."""
+    (base / "group.sh").write_text(f"trap 'echo caught >>{base}/caught' INT; sleep 0.5; kill -INT 0; until [ -e {base}/caught ]; do sleep 0.05; done; "
+                                   "sleep 0.5; exit 6")
+    with run(base, 80, 40, "sh", base / "group.sh", options=["-q"]) as screen:
+        check(screen, "a signal to the process group", "LEFT 6", "SAME")
+    checks.equal("a signal to the process group: how often the command got it", (base / "caught").read_text(), "caught\n")
+
+
+def like(base):
+    """By an earlier run the screen tells what is to come."""
+    work = base / "like"
+    work.mkdir()
+    (work / "Makefile").write_text("all: out\n%.txt:\n\tsh step.sh $@\nout: 1.txt 2.txt 3.txt 4.txt\n\tcat 1.txt 2.txt 3.txt 4.txt >out\n")
+    (work / "step.sh").write_text("seq 1000 | sort -r >$1; while [ $1 = 3.txt ] && [ -e stay ]; do sleep 0.1; done\n")
+    command = ["make", "-s", "-C", work]
+    subprocess.run([FTRAC, "run", "-q", "--db", base / "old.db", "--", *command], check=True, timeout=60)
+    for made in (*work.glob("*.txt"), work / "out"):
+        made.unlink()
+    (work / "stay").touch()
+    with run(base, 80, 24, *command, options=["-q", "--like", base / "old.db"]) as screen:
+        check(screen, "--like", "2 to come", "ends in 0:0", "TO COME PHASE")
+        (work / "stay").unlink()
+        check(screen, "--like, at the end", "LEFT 0", "SAME")
+    with run(base, 80, 24, "touch", base / "ran", options=["--like", base / "job.sh"]) as screen:
+        check(screen, "--like of no trace", "no trace", "LEFT 125", "SAME", without=("?:help",))
+    done = subprocess.run([FTRAC, "run", "--like", base / "old.db", "--db", base / "x.db", "--", "touch", base / "ran"], capture_output=True, text=True,
+                          timeout=60, check=False)
+    checks.check("--like without --top: one line", done.returncode == 125 and done.stderr.count("\n") == 1 and "--top" in done.stderr, done)
+    checks.check("--like that is refused: nothing ran", not (base / "ran").exists() and not (base / "x.db").exists())
 
 
 def stopped(base):
@@ -110,13 +150,15 @@ def refused(base):
 
 def main():
     need_fuse()
-    need("tmux", "bash")
+    need("tmux", "bash", "make")
     with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
         base = pathlib.Path(directory).resolve()
         for size in SIZES:
             to_the_end(base, *size)
         left_early(base)
         ended(base)
+        to_the_group(base)
+        like(base)
         stopped(base)
         refused(base)
     checks.check("there were screens", screens > 20, screens)
