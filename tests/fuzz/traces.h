@@ -95,7 +95,7 @@ FUZZ_UNUSED static void trace_make(void)
 static const char *const trace_commands[][TRACE_WORDS] = {
 	STAT_TABLES(OF_TABLE)
 	ANALYSES(OF_ANALYSIS)
-	EXPORTS(OF_FORMAT, OF_DRAWING)
+	EXPORTS(OF_FORMAT, OF_FORMAT, OF_FORMAT, OF_DRAWING)
 	{ "wfstat", "mem", "--by", "job" },
 	{ "wfstat", "run", "--by", "env:X" },
 	{ "wfstat", "sys", "--by", "phase,operation" },
