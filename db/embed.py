@@ -72,7 +72,7 @@ def text(path):
 def ends():
     """What the writer runs at the end of a run."""
     here = pathlib.Path(__file__).parent
-    return text(here / "sum.sql") + text(here / "finish.sql")
+    return text(here / "refill.sql") + text(here / "sum.sql") + text(here / "finish.sql")
 
 
 def put(name, sql):

@@ -1,9 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --
 -- Runs at the end of the run, after sum.sql: stores results that the views would otherwise compute for each query.
---
--- SQLite leaves an eighth of each page of a table WITHOUT ROWID empty, even if rows come in their order.  It fills the pages
--- if it copies a whole table with the same columns.
 
 UPDATE files SET path = (SELECT path FROM file_name WHERE file = id)
 WHERE id IN (SELECT file FROM names GROUP BY file HAVING count(*) > 1);
@@ -118,21 +115,6 @@ FROM (SELECT op, max(iif(call NOTNULL, n, NULL)) OVER (PARTITION BY process, fil
 	FROM line) o JOIN line l ON l.n = o.last
 WHERE o.op NOTNULL;
 DROP TABLE line;
-
-CREATE TEMP TABLE named (
-	file INTEGER, path INTEGER, from_t INTEGER, to_t INTEGER,
-	PRIMARY KEY (file, path, from_t)) WITHOUT ROWID;
-INSERT INTO named SELECT * FROM names;
-DELETE FROM names;
-INSERT INTO names SELECT * FROM named;
-DROP TABLE named;
-
-CREATE TEMP TABLE missing (
-	process INTEGER, path INTEGER, count INTEGER, first_t INTEGER, PRIMARY KEY (process, path)) WITHOUT ROWID;
-INSERT INTO missing SELECT * FROM missing_names;
-DELETE FROM missing_names;
-INSERT INTO missing_names SELECT * FROM missing;
-DROP TABLE missing;
 
 DROP VIEW access_rows;
 CREATE VIEW access_rows AS

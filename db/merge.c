@@ -232,6 +232,8 @@ int merge_end(struct merge *merge)
 	if (r == SQLITE_OK)
 		r = exec(merge->sqlite, "COMMIT");
 	if (r == SQLITE_OK)
+		r = exec(merge->sqlite, sql_refill);
+	if (r == SQLITE_OK)
 		r = exec(merge->sqlite, sql_sum);
 	return r == SQLITE_OK ? exec(merge->sqlite, sql_finish) : r;
 }

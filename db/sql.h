@@ -7,6 +7,7 @@
 extern const char sql_schema[];
 extern const char sql_views[];
 extern const char sql_steps[];
+extern const char sql_refill[];
 extern const char sql_sum[];
 extern const char sql_finish[];
 extern const char sql_merge[];

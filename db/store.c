@@ -556,8 +556,12 @@ int store_sum(struct store *store)
 
 int store_conclude(struct store *store)
 {
-	int r = store_sum(store);
+	int r = put_all_waiting(store);
 
+	if (r == 0)
+		r = store_fail(store, store_exec(store, sql_refill));
+	if (r == 0)
+		r = store_sum(store);
 	return r < 0 ? r : store_exec(store, sql_finish);
 }
 

@@ -9,9 +9,12 @@ INSERT OR REPLACE INTO programs SELECT image, name, nullif(title, name), shell +
 FROM (@PROGRAMS@);
 DELETE FROM fresh_images;
 
--- Through a table in memory, so that the pages of touches are used again.  In their order, because the last path counts.
+-- Through tables in memory, so that accesses take the pages of touches and fresh_handles.  In their order, because the last path counts.
 CREATE TEMP TABLE touched AS SELECT * FROM touches;
 DELETE FROM touches;
+CREATE TEMP TABLE finished (handle INTEGER PRIMARY KEY);
+INSERT INTO finished SELECT handle FROM fresh_handles WHERE over;
+DELETE FROM fresh_handles WHERE over;
 INSERT INTO accesses
 SELECT file, coalesce(process, 0), version, path, did, opens, 0, 0, 0, 0, nmeta, first_t, last_t, 0, first_in, first_out, last_out, NULL
 FROM touched WHERE true ORDER BY file, coalesce(process, 0), version, id
@@ -23,10 +26,10 @@ SELECT file, coalesce(process, 0), version, NULL, 0, 0, nread, bread, nwrite, bw
 	first_t, last_t - first_t, read_ns + write_ns, first_read - first_t, first_write - first_t, last_write - first_write, path
 FROM (SELECT *, coalesce(min(first_read, first_write), first_read, first_write) AS first_t,
 		coalesce(max(last_read, last_write), last_read, last_write) AS last_t
-	FROM (SELECT * FROM sole_use WHERE handle IN (SELECT handle FROM fresh_handles WHERE over)
-		UNION ALL SELECT * FROM shared_use WHERE handle IN (SELECT handle FROM fresh_handles WHERE over)))
+	FROM (SELECT * FROM sole_use WHERE handle IN (SELECT handle FROM finished)
+		UNION ALL SELECT * FROM shared_use WHERE handle IN (SELECT handle FROM finished)))
 WHERE true
 ON CONFLICT DO UPDATE SET nread = nread + excluded.nread, bread = bread + excluded.bread, nwrite = nwrite + excluded.nwrite,
 	bwrite = bwrite + excluded.bwrite, io_ns = io_ns + excluded.io_ns, used = coalesce(max(used, excluded.used), used, excluded.used),
 	@ADD_TIMES@;
-DELETE FROM fresh_handles WHERE over;
+DROP TABLE finished;
