@@ -39,15 +39,15 @@ def make(path, steps):
                        ("complete", 1), ("fidelity", "exact"), ("cpus", 2), ("format", 1)):
         db.execute("INSERT INTO meta VALUES (?, ?)", (key, value))
     # While the tables are empty: the rows of jobs and accesses are those that it would work out.
-    db.executescript(synthetic.embed.text(synthetic.ROOT / "db/finish.sql") + "; BEGIN;")
-    db.execute("INSERT INTO paths VALUES (1, '/usr/bin/step')")
+    db.executescript(synthetic.embed.ends() + "; BEGIN;")
+    db.execute("INSERT INTO path_names VALUES (1, NULL, '/usr/bin/step')")
     db.execute("INSERT INTO kinds VALUES (1, 1, ?, NULL)", (0o100644,))
     done = {"version": 1, "did": 0, "opens": 1, "nmeta": 0, "io_ns": 1000}
     read = {**done, "nread": 1, "bread": 100, "nwrite": 0, "bwrite": 0}
     write = {**done, "nread": 0, "bread": 0, "nwrite": 1, "bwrite": 100}
     for first in range(1, steps + 1, 50000):
         numbers = range(first, min(first + 50000, steps + 1))
-        db.executemany("INSERT INTO paths VALUES (?, ?)", ((n + 1, f"/data/{n}.dat") for n in numbers))
+        db.executemany("INSERT INTO path_names VALUES (?, NULL, ?)", ((n + 1, f"/data/{n}.dat") for n in numbers))
         put("processes", [{"id": n, "pid": n, "parent": 1 if n > 1 else None, "start_t": n * STEP_NS,
                            "end_t": (n + 1) * STEP_NS, "exit_code": 0, "image": n, "tier": 8} for n in numbers])
         put("images", [{"id": n, "process": n, "seq": 1, "exe": 1, "comm": "step", "argv": '["step"]',

@@ -144,7 +144,8 @@ class Store:
         found = self.path_ids.get(path)
         if found is None:
             found = self.path_ids[path] = len(self.path_ids) + 1
-            self.put("paths", found, path)
+            directory, slash, name = path.rpartition("/") if path.startswith("/") else ("", "", path)
+            self.put("path_names", found, self.number("directories", directory + slash) if slash else None, name)
         return found
 
     def number(self, table, *row):

@@ -76,8 +76,8 @@ def multiply(path, wanted):
     for k in range(1, -(-wanted // have)):
         for table, key in ("handles", "id"), ("moved", "handle"):
             db.execute(f"INSERT INTO {table} SELECT {key} + {k * step}, {columns[table]} FROM {table} WHERE {key} <= {step}")
-    db.execute("INSERT INTO paths SELECT max(id) + 1, '/' || hex(zeroblob(300)) FROM paths")
-    db.execute("UPDATE handles SET path = (SELECT max(id) FROM paths) WHERE id IN (SELECT id FROM handles ORDER BY id LIMIT 1 OFFSET 99)")
+    db.execute("INSERT INTO path_names SELECT max(id) + 1, NULL, '/' || hex(zeroblob(300)) FROM path_names")
+    db.execute("UPDATE handles SET path = (SELECT max(id) FROM path_names) WHERE id IN (SELECT id FROM handles ORDER BY id LIMIT 1 OFFSET 99)")
     db.commit()
     db.close()
 

@@ -62,8 +62,14 @@ def programs():
     return query
 
 
+def like(match):
+    """A temporary table with the columns of another one."""
+    schema = (pathlib.Path(__file__).parent / "schema.sql").read_text()
+    return f"CREATE TEMP TABLE {match[1]} " + re.search(rf"^CREATE TABLE {match[2]} (.*?;)$", schema, re.M | re.S)[1]
+
+
 def text(path):
-    sql = path.read_text()
+    sql = re.sub(r"^CREATE TEMP TABLE (\w+) LIKE (\w+);$", like, path.read_text(), flags=re.M)
     if "@PROGRAMS@" in sql:
         sql = sql.replace("@PROGRAMS@", programs())
     return sql.replace("@ADD_TIMES@", add_times()).replace("@DRIVERS@", drivers()).replace("@DATA@", DATA).replace("@BY_CALL@", BY_CALL)

@@ -1,6 +1,9 @@
 -- SPDX-License-Identifier: MIT
 --
--- Runs at the end of the run, after sum.sql: stores results that the views would otherwise compute for each query.
+-- Runs at the end of the run, after refill.sql and sum.sql: stores results that the views would otherwise compute for each query.
+
+INSERT INTO main.accesses SELECT * FROM temp.accesses;
+DROP TABLE temp.accesses;
 
 UPDATE files SET path = (SELECT path FROM file_name WHERE file = id)
 WHERE id IN (SELECT file FROM names GROUP BY file HAVING count(*) > 1);

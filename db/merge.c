@@ -25,7 +25,7 @@ struct merge {
 
 /* What to add to the ids of a table: a column for each parameter. */
 static const char offsets_sql[] =
-	"SELECT (SELECT max(id) FROM main.paths) AS [:paths], (SELECT max(id) FROM main.mounts) AS [:mounts],"
+	"SELECT (SELECT max(id) FROM main.path_names) AS [:paths], (SELECT max(id) FROM main.directories) AS [:directories], (SELECT max(id) FROM main.mounts) AS [:mounts],"
 	"  (SELECT max(id) FROM main.files) AS [:files], (SELECT max(id) FROM main.kinds) AS [:kinds],"
 	"  (SELECT max(id) FROM main.processes) AS [:processes], (SELECT max(id) FROM main.images) AS [:images],"
 	"  (SELECT max(id) FROM main.handles) AS [:handles], (SELECT max(id) FROM main.threads) AS [:threads],"

@@ -23,7 +23,10 @@ INSERT INTO main.runs SELECT :processes + 1, (SELECT value FROM one.meta WHERE k
 	(SELECT value FROM one.meta WHERE key = 'fidelity')
 WHERE EXISTS (SELECT 1 FROM one.processes) AND NOT EXISTS (SELECT 1 FROM one.runs);
 
-INSERT INTO main.paths SELECT id + :paths, iif(:same, coalesce(same_path((SELECT value FROM one.meta WHERE key = 'host'), path), path), path) FROM one.paths;
+INSERT INTO main.directories SELECT id + :directories, path FROM one.directories WHERE NOT :same;
+INSERT INTO main.path_names SELECT id + :paths, directory + :directories, name FROM one.path_names WHERE NOT :same;
+INSERT INTO main.path_names SELECT id + :paths, NULL, coalesce(same_path((SELECT value FROM one.meta WHERE key = 'host'), path), path) FROM one.paths
+WHERE :same;
 INSERT INTO main.mounts SELECT id + :mounts, fstype, path, root, source, fsid FROM one.mounts;
 
 -- The files of the trace.  found: the file existed before the trace used it; said: the user has said where it is; loose: its inode number may

@@ -46,14 +46,14 @@ static const char *const steps_sql[] = {
 	/* A name that another trace has seen end before is not moved. */
 	"INSERT INTO moved_names SELECT rowid, file, path, from_t, to_t,"
 	"  iif(is_blob OR typeof(?2) = 'blob', CAST(" LATER " AS BLOB), " LATER "),"
-	"  (SELECT coalesce(max(id), 0) FROM main.paths) + row_number() OVER ()"
+	"  (SELECT coalesce(max(id), 0) FROM main.path_names) + row_number() OVER ()"
 	"  FROM all_names n WHERE " BELOW("n", "?1")
 	"  AND from_t < ?3 AND (to_t IS NULL OR to_t > ?3) AND NOT EXISTS (SELECT 1 FROM all_names m"
 	"    WHERE m.bytes = n.bytes AND m.file = n.file AND m.to_t >= n.from_t AND m.to_t < ?3)",
 	"UPDATE main.names AS n SET to_t = ?3 FROM moved_names m"
 	"  WHERE n.file = m.file AND n.path = m.path AND n.from_t = m.from_t",
 	"UPDATE all_names SET to_t = ?3 WHERE rowid IN (SELECT name FROM moved_names)",
-	"INSERT INTO main.paths SELECT later_path, later FROM moved_names",
+	"INSERT INTO main.path_names SELECT later_path, NULL, later FROM moved_names",
 	"INSERT INTO main.names SELECT file, later_path, ?3, to_t FROM moved_names",
 	"INSERT INTO all_names SELECT file, later_path, ?3, to_t, CAST(later AS BLOB), typeof(later) = 'blob' FROM moved_names",
 	"DELETE FROM moved_names",

@@ -9,6 +9,7 @@
 #include <uthash.h>
 
 #include "base/trace_file.h"
+#include "db/directories.h"
 #include "db/store.h"
 #include "db/text.h"
 
@@ -28,6 +29,7 @@ struct known_path {
 
 struct paths {
 	struct store *store;
+	struct directories *directories;
 	const struct paths_options *options;
 	struct known_path *all;
 	TAILQ_HEAD(path_list, known_path) free; /* not held, the least recently used first */
@@ -40,9 +42,15 @@ int paths_create(struct store *store, const struct paths_options *options, size_
 	struct paths **ret_paths)
 {
 	struct paths *paths = calloc(1, sizeof(*paths));
+	int r;
 
 	if (!paths)
 		return -ENOMEM;
+	r = directories_create(store, kept, &paths->directories);
+	if (r < 0) {
+		free(paths);
+		return r;
+	}
 	paths->store = store;
 	paths->options = options;
 	paths->kept = kept;
@@ -63,6 +71,7 @@ void paths_destroy(struct paths *paths)
 		next = p->hh.next;
 		free(p);
 	}
+	directories_destroy(paths->directories);
 	free(paths);
 }
 
@@ -180,7 +189,7 @@ static int number(struct paths *paths, struct known_path *p, unsigned hash)
 	if (r < 0 || p->id)
 		return r;
 	p->id = paths->last_id + 1;
-	r = store_put(paths->store, PUT_PATH, (struct value[]){ V_INT(p->id), text });
+	r = directories_put_path(paths->directories, p->id, &text);
 	if (r == 0)
 		paths->last_id = p->id;
 	return r;

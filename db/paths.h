@@ -3,15 +3,15 @@
 #define DB_PATHS_H
 
 /*
- * The paths of a trace.  Each path is one row of its table; other rows refer to it by its id.  Also decides whether a path
- * is recorded (--include, --exclude).
+ * The paths of a trace.  Each path has one row; other rows refer to it by its id.  Also decides whether a path is recorded
+ * (--include, --exclude).
  *
  * The number of paths is not limited.  Memory has the paths that are held (names of files that the kernel remembers) and,
  * of all others, those used last.  The id of a path that was dropped from memory is found again in a temporary file
  * (store_find_path).
  *
  * One thread.  Memory: the path and some 130 bytes for each held one; for all others together, the bytes given to
- * paths_create().
+ * paths_create(), and a quarter of them for directories (directories.h).
  */
 
 #include <stdbool.h>

@@ -52,7 +52,10 @@ static const struct {
 	{ "via_name", "name", OURS },
 	{ "fidelity_name", "name", OURS },
 	{ "flag_text", "text", OURS },
-	{ "paths", "path", TEXT },
+	/* A path is hidden as a whole: whether it is kept does not depend on its directory alone. */
+	{ "directories", "path", "''" },
+	{ "path_names", "directory", "NULL" },
+	{ "path_names", "name", "coalesce((SELECT hide(path) FROM one.paths p WHERE p.id = o.id), '')" },
 	{ "mounts", "fstype", OURS },
 	{ "mounts", "path", TEXT },
 	{ "mounts", "root", TEXT },
@@ -132,7 +135,7 @@ static int exec(sqlite3 *sqlite, const char *sql)
 int redact_begin(sqlite3 *sqlite)
 {
 	const char *sql[] = { "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = FILE; PRAGMA cache_size = -65536",
-		sql_schema, sql_views, sql_steps, sql_finish, "CREATE TEMP TABLE shift (ns INTEGER)" };
+		sql_schema, sql_views, sql_steps, sql_refill, sql_finish, "CREATE TEMP TABLE shift (ns INTEGER)" };
 	int r = SQLITE_OK;
 
 	for (size_t i = 0; i < sizeof(sql) / sizeof(sql[0]) && r == SQLITE_OK; i++)
@@ -285,7 +288,7 @@ int redact_copy(sqlite3 *sqlite, const struct query_texts *texts)
 	if (r == SQLITE_OK)
 		r = copy_tables(sqlite);
 	if (r == SQLITE_OK)
-		r = exec(sqlite, "DELETE FROM main.meta WHERE key IN ('mount_namespace', 'mount_connection');"
+		r = exec(sqlite, "DELETE FROM main.directories; DELETE FROM main.meta WHERE key IN ('mount_namespace', 'mount_connection');"
 				 "DELETE FROM main.part_facts WHERE key IN ('mount_namespace', 'mount_connection'); COMMIT");
 	sqlite3_free(shift);
 	return r;

@@ -40,8 +40,10 @@ CREATE TABLE via_name (code INTEGER PRIMARY KEY, name TEXT NOT NULL);
 CREATE TABLE fidelity_name (code INTEGER PRIMARY KEY, name TEXT NOT NULL);
 CREATE TABLE flag_text (flags INTEGER PRIMARY KEY, text TEXT NOT NULL);
 
--- TEXT, or BLOB where it is not UTF-8.
-CREATE TABLE paths (id INTEGER PRIMARY KEY, path NOT NULL);
+-- The view paths has them together.  path: ends with a slash; one may have several ids.  directory: NULL: name is all of the path.  name: TEXT,
+-- or BLOB where it is not UTF-8.
+CREATE TABLE directories (id INTEGER PRIMARY KEY, path TEXT NOT NULL);
+CREATE TABLE path_names (id INTEGER PRIMARY KEY, directory INTEGER, name NOT NULL);
 
 -- id: the kernel's mount id at the time; the kernel may use it again for a later mount.
 -- root: the directory of the file system that is mounted; source: a device, server:/directory or another name; fsid: what identifies the

@@ -16,7 +16,7 @@ said AS MATERIALIZED (SELECT p.id, r.xform FROM run r CROSS JOIN processes p WHE
 -- Processes whose output another program asked for, as a shell by $(...): it goes into a pipe that is no program's input, maybe through
 -- others.
 piped AS MATERIALIZED (SELECT i.process, p.parent ISNULL AS is_first, i.stdin, i.stdout FROM images i JOIN processes p ON p.id = i.process
-	WHERE i.seq > 0 AND i.stdout IN (SELECT id FROM paths WHERE path GLOB 'pipe:*')),
+	WHERE i.seq > 0 AND i.stdout IN (SELECT id FROM path_names WHERE directory ISNULL AND name GLOB 'pipe:*')),
 asked (process, stdin) AS (SELECT process, stdin FROM piped WHERE stdout NOT IN (SELECT stdin FROM images WHERE stdin NOTNULL)
 		AND stdout NOT IN (SELECT stdout FROM piped WHERE is_first)
 	UNION SELECT p.process, p.stdin FROM asked a JOIN piped p ON p.stdout = a.stdin),

@@ -37,7 +37,8 @@ static const struct {
 	[PUT_META] = { "meta", 2, TEXT_KEY, false },
 	[PUT_CLOCK] = { "clocks", 6, 2, false },
 	[PUT_FLAG_TEXT] = { "flag_text", 2, 1, false },
-	[PUT_PATH] = { "paths", 2, 1, false },
+	[PUT_DIRECTORY] = { "directories", 2, 1, false },
+	[PUT_PATH_NAME] = { "path_names", 3, 1, false },
 	[PUT_MOUNT] = { "mounts", 6, 1, false },
 	[PUT_KIND] = { "kinds", 4, 1, false },
 	[PUT_FILE] = { "files", 8, 1, false },
@@ -193,7 +194,7 @@ static int fill_names(struct store *store)
 static int make_schema(struct store *store)
 {
 	/* The application id is in the database file itself from the start, not only in the log. */
-	int r = store_exec(store, "PRAGMA journal_mode = MEMORY; PRAGMA page_size = 2048;"
+	int r = store_exec(store, "PRAGMA journal_mode = MEMORY; PRAGMA page_size = 2048; PRAGMA auto_vacuum = INCREMENTAL;"
 		"PRAGMA application_id = " STRING(TRACE_FILE_ID) ";"
 		"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;"
 		"PRAGMA wal_autocheckpoint = 8000; BEGIN");
@@ -481,8 +482,10 @@ int store_spill_path(struct store *store, uint32_t hash, int64_t id)
 /* Whether the path with that id is this one. */
 static int is_path(struct store *store, int64_t id, const struct value *path, bool *ret_is)
 {
-	int r = put_waiting(store, PUT_PATH), code;
+	int r = put_waiting(store, PUT_DIRECTORY), code;
 
+	if (r == 0)
+		r = put_waiting(store, PUT_PATH_NAME);
 	if (r < 0)
 		return r;
 	code = bind(store->is_path, 1, &V_INT(id));
@@ -562,7 +565,9 @@ int store_conclude(struct store *store)
 		r = store_fail(store, store_exec(store, sql_refill));
 	if (r == 0)
 		r = store_sum(store);
-	return r < 0 ? r : store_exec(store, sql_finish);
+	if (r == 0)
+		r = store_exec(store, sql_finish);
+	return r < 0 ? r : store_exec(store, "PRAGMA incremental_vacuum");
 }
 
 void store_rollback(struct store *store)

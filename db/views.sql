@@ -8,6 +8,10 @@
 
 CREATE VIEW trace AS SELECT key, value FROM meta;
 
+-- Not a join, which SQLite would not flatten behind LEFT JOIN.
+CREATE VIEW paths AS
+SELECT n.id, iif(n.directory ISNULL, n.name, (SELECT d.path FROM directories d WHERE d.id = n.directory) || n.name) AS path FROM path_names n;
+
 -- Arguments joined, in single quotes only where a POSIX shell needs them.
 CREATE VIEW image AS
 WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns')

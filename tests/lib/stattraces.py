@@ -93,7 +93,7 @@ def add_process(db, number=1, figures=False, job=None):
     """One that runs for a millisecond, with figures if they are asked for."""
     insert(db, "processes", id=number, pid=9 + number, ppid=1, uid=0, gid=0, start_t=number,
            end_t=SECOND // 1000, exit_code=0, image=number, tier=8)
-    db.execute("INSERT OR IGNORE INTO paths VALUES (1, '/bin/prog')")
+    db.execute("INSERT OR IGNORE INTO path_names VALUES (1, NULL, '/bin/prog')")
     insert(db, "images", id=number, process=number, seq=1, start_t=number, end_t=SECOND // 1000,
            exe=1, cwd=1, comm="prog", argv=json.dumps(["prog", f"it's {number}"]))
     insert(db, "fresh_images", image=number)
@@ -107,7 +107,7 @@ def add_process(db, number=1, figures=False, job=None):
 def add_file(db, number, path, size=10, latency=5):
     """Read once from begin to end by process 1, after one look for a name that is not there."""
     same = {"file": number, "version": 1}
-    insert(db, "paths", id=number, path=path)
+    insert(db, "path_names", id=number, name=path)
     insert(db, "files", id=number, path=number, kind=1, ino=number, size_first=size, state=0)
     insert(db, "handles", id=number, image=1, path=number, way=1, open_t=100, life=800, **same)
     insert(db, "moved", handle=number, nread=1, bread=10, nwrite=0, bwrite=0, nseek=0, read_ns=5,
@@ -137,7 +137,7 @@ def units(db):
 
 def one_operation(db):
     add_process(db)
-    insert(db, "paths", id=2, path="/nowhere")
+    insert(db, "path_names", id=2, name="/nowhere")
     insert(db, "ops_name", id=1, code=0, t=5, latency=7, requester=1, path=2, result=-errno.ENOENT)
 
 

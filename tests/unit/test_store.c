@@ -336,7 +336,7 @@ static void every_statement_fills_a_row_of_its_table(void **state)
 	assert_string_equal(sql_ask(path, "SELECT count(*) FROM processes JOIN images USING (id) "
 		"JOIN files USING (id) JOIN handles USING (id) JOIN touches "
 		"USING (id) JOIN missing_names ON missing_names.process = id JOIN ops_name USING (id) JOIN ops_handle USING (id) "
-		"JOIN paths USING (id) JOIN mounts USING (id) JOIN kinds USING (id) JOIN ways USING "
+		"JOIN directories USING (id) JOIN path_names USING (id) JOIN mounts USING (id) JOIN kinds USING (id) JOIN ways USING "
 		"(id) JOIN threads USING (id) JOIN names ON names.file = id JOIN moved ON moved.handle = id "
 		"JOIN uses ON uses.handle = id JOIN second_operands ON op = id"), "1");
 	store_destroy(store);
@@ -403,8 +403,8 @@ static void texts_of_any_length_wait_or_do_not(void **state)
 		size_t len = i % 10 == 0 ? sizeof(text) : (size_t)i * 17 % 3000;
 
 		memset(text, 'a' + i % 26, len);
-		assert_int_equal(store_put(store, PUT_PATH,
-			(struct value[]){ V_INT(i), V_BYTES(VALUE_TEXT, text, len) }), 0);
+		assert_int_equal(store_put(store, PUT_PATH_NAME,
+			(struct value[]){ V_INT(i), V_NULL, V_BYTES(VALUE_TEXT, text, len) }), 0);
 		memset(text, '!', sizeof(text)); /* what was put does not need it any more */
 	}
 	assert_int_equal(store_commit(store), 0);
@@ -473,7 +473,7 @@ static void reserve_has_no_name_and_is_given_back(void **state)
 
 static void put_path(struct store *store, int64_t id, const char *text)
 {
-	assert_int_equal(store_put(store, PUT_PATH, (struct value[]){ V_INT(id), V_STR(text) }), 0);
+	assert_int_equal(store_put(store, PUT_PATH_NAME, (struct value[]){ V_INT(id), V_NULL, V_STR(text) }), 0);
 }
 
 static int64_t find(struct store *store, uint32_t hash, const char *text)

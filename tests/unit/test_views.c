@@ -28,6 +28,7 @@ static const struct {
 	{ "program", "image process seq name shell script driver title own helper" },
 	
 	{ "file_name", "file path" },
+	{ "paths", "id path" },
 	{ "process_job", "process job xform phase lstart lstop" },
 	{ "process_step", "process step task part label" },
 	{ "image", "id process seq exe command argv argv_raw cwd start_ns end_ns stdin stdout stderr "

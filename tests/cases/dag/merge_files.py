@@ -69,7 +69,9 @@ def nfs(source="server:/export", fsid=None, path=None):
 
 
 def moved(before, after):
-    return f"UPDATE paths SET path = '{after}' || substr(path, {len(str(before)) + 1}) WHERE substr(path, 1, {len(str(before))}) = '{before}'"
+    n = len(str(before))
+    return (f"UPDATE path_names SET directory = NULL, name = '{after}' || substr(p.path, {n + 1}) FROM paths p "
+            f"WHERE p.id = path_names.id AND substr(p.path, 1, {n}) = '{before}'")
 
 
 NO_BIRTH = "UPDATE files SET birth = NULL"

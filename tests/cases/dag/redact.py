@@ -109,7 +109,7 @@ class Made:
                 path = raw
         if path not in self.paths:
             self.paths[path] = len(self.paths) + 1
-            insert(self.db, "paths", id=self.paths[path], path=path)
+            insert(self.db, "path_names", id=self.paths[path], name=path)
         return self.paths[path]
 
     def facts(self):
@@ -328,9 +328,9 @@ def forged(base, trace):
                                 else f"UPDATE {table} SET {column} = 'leakqx'").rowcount
     db.executescript("CREATE TABLE mine (leakqtable TEXT); INSERT INTO mine VALUES ('leakqvalue'); CREATE VIEW leakqview AS SELECT 'leakqtext';"
                      "CREATE INDEX leakqindex ON mine (leakqtable); ANALYZE;")
-    db.executemany("INSERT INTO paths VALUES (?, ?)", [(10**6 + i, f"/leakqfree/{i}x") for i in range(2000)])
+    db.executemany("INSERT INTO path_names VALUES (?, NULL, ?)", [(10**6 + i, f"/leakqfree/{i}x") for i in range(2000)])
     db.commit()
-    db.execute("DELETE FROM paths WHERE id > 1000000")
+    db.execute("DELETE FROM path_names WHERE id > 1000000")
     db.commit()
     db.close()
     checks.check("forged: it has texts that are to go", n > 100 and bad.read_bytes().count(b"leakq") > 100, n)

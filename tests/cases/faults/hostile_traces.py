@@ -139,11 +139,11 @@ changed("sums beyond any number", "UPDATE accesses SET nread = 9e18, bread = 9e1
         "UPDATE files SET size_first = 9e18, size_last = 9e18", COMMANDS)
 changed("text where numbers belong", "UPDATE meta SET value = 'x' WHERE key IN ('start_ns', 'end_ns', 'cpus');"
         "UPDATE accesses SET nread = 'x', bread = x'00', io_ns = 'y'", COMMANDS)
-changed("a path of 20 MB", "UPDATE paths SET path = printf('/%.20000000c', 'x') WHERE id = 3")
+changed("a path of 20 MB", "UPDATE path_names SET directory = NULL, name = printf('/%.20000000c', 'x') WHERE id = 3")
 changed("an argument of 20 MB", "UPDATE images SET argv = json_array(printf('%.20000000c', 'x')) WHERE id = 2")
 changed("hostile names", 'CREATE TABLE "a\'b""c; DROP TABLE meta; --" ("x\'""y");'
         'CREATE VIEW "v\'""w" AS SELECT 1 AS "z\'""";'
-        "UPDATE paths SET path = '/a''b\"c;--' || id; UPDATE meta SET value = '''; DROP TABLE meta; --' "
+        "UPDATE path_names SET directory = NULL, name = '/a''b\"c;--' || id; UPDATE meta SET value = '''; DROP TABLE meta; --' "
         "WHERE key IN ('host', 'cwd')")
 changed("a view that is another", "DROP VIEW process; CREATE VIEW process AS SELECT 1 AS id, 2 AS parent")
 changed("a view of itself", "DROP VIEW trace; CREATE VIEW trace AS SELECT key, value FROM trace")
