@@ -353,7 +353,7 @@ class Handle:
     def put(self, store, close_t):
         way = store.number("ways", self.flags, self.mode, 0, self.mapped, None, None)
         store.put("handles", self.id, self.image, self.file.id, self.path, self.version, way,
-                  self.open_t, close_t - self.open_t, *[None] * 6)
+                  self.open_t, close_t - self.open_t, *[None] * 9)
         if not self.uses:
             return
         shared, first = len(self.uses) > 1, next(iter(self.uses))

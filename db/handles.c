@@ -264,7 +264,7 @@ static int64_t code_of(const struct end *end)
 
 static int put_handle(struct handles *handles, const struct handle *h)
 {
-	const struct end *open = &h->open, *close = &h->close;
+	const struct end *open = &h->open, *close = &h->close, *stat = &h->stat;
 	int64_t close_t = h->close_ns ? h->close_ns - close->time_ns : close->time_ns - h->open_ns;
 	int64_t way;
 	int r = tuples_intern(handles->ways,
@@ -282,7 +282,8 @@ static int put_handle(struct handles *handles, const struct handle *h)
 				       V_ID(open->op), V_OPT(open->op, open->latency_ns),
 				       V_OPT(open->op, open->result),
 				       V_OPT(close->op, close->op - open->op), V_OPT(close->op, close_t),
-				       V_OPT(close->op, close->latency_ns) });
+				       V_OPT(close->op, close->latency_ns), V_OPT(stat->op, stat->op - open->op),
+				       V_OPT(stat->op, stat->time_ns - h->open_ns), V_OPT(stat->op, stat->latency_ns) });
 }
 
 static int64_t image_id(const struct image *image)

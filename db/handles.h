@@ -28,7 +28,7 @@ struct io_counters {
 
 struct use;
 
-/* An operation that is a part of the handle's row. */
+/* An operation that is a part of the handle's row.  Of stat, the code is OP_GETATTR. */
 struct end {
 	int64_t op; /* its id; 0: none */
 	int64_t code, time_ns, latency_ns, result;
@@ -49,7 +49,7 @@ struct handle {
 	struct image *mapper; /* the last one that mapped it shared and writable, and its version then; NULL: none */
 	int64_t mapped_version;
 	int64_t open_ns, close_ns;
-	struct end open, close; /* close: only after open, with the result 0 */
+	struct end open, close, stat; /* close, stat: only after open, with the result 0 */
 	struct io_counters sum;
 	int64_t sequential_reads, sequential_writes, consecutive_reads, consecutive_writes;
 	int64_t position; /* where the last read or write ended; -1 not known */

@@ -121,7 +121,7 @@ INSERT INTO main.threads SELECT id + :threads, iif(image, image + :images, image
 INSERT INTO main.ways SELECT id + :ways, flags, mode, fidelity, mapped, open, close FROM one.ways;
 INSERT INTO main.handles SELECT h.id + :handles, iif(image, image + :images, image), s.new, path + :paths,
 	version + coalesce(s.tag, 0), way + :ways, open_t + :t, life, iif(:with_ops, open_op + :ops, NULL), open_latency, open_result,
-	iif(:with_ops, close_op, NULL), close_t, close_latency
+	iif(:with_ops, close_op, NULL), close_t, close_latency, iif(:with_ops, stat_op, NULL), stat_t, stat_latency
 FROM one.handles h LEFT JOIN same s ON s.old = h.file;
 DELETE FROM tags;
 INSERT INTO tags SELECT h.id, coalesce(s.tag, 0) FROM one.handles h LEFT JOIN same s ON s.old = h.file;
@@ -178,7 +178,7 @@ INSERT INTO main.ops_name SELECT o.id + :ops, code + 512 * coalesce(s.tag, 0), t
 	s.new, path + :paths, result
 FROM one.ops_name o LEFT JOIN same s ON s.old = o.file WHERE :with_ops;
 INSERT OR IGNORE INTO last_ops SELECT :ops + max(coalesce((SELECT max(id) FROM one.ops_handle), 0),
-	coalesce((SELECT max(id) FROM one.ops_name), 0), coalesce((SELECT max(id) FROM one.calls), 0), coalesce((SELECT max(open_op + coalesce(close_op, 0)) FROM one.handles), 0))
+	coalesce((SELECT max(id) FROM one.ops_name), 0), coalesce((SELECT max(id) FROM one.calls), 0), coalesce((SELECT max(open_op + max(coalesce(close_op, 0), coalesce(stat_op, 0))) FROM one.handles), 0))
 WHERE :with_ops;
 INSERT INTO main.pieces SELECT op + :ops, n FROM one.pieces WHERE :with_ops;
 INSERT INTO main.ranges SELECT op + :ops, offset, length, flags FROM one.ranges WHERE :with_ops;

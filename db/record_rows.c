@@ -134,6 +134,8 @@ static struct end *end_of(struct handle *h, const struct work *w, const struct r
 		return h->open.op ? NULL : &h->open;
 	case OP_CLOSE: case OP_RELEASE: case OP_RELEASEDIR:
 		return h->open.op && !h->close.op && w->op->result == 0 ? &h->close : NULL;
+	case OP_GETATTR:
+		return h->open.op && !h->stat.op && w->op->result == 0 && by->code == OP_GETATTR ? &h->stat : NULL;
 	default:
 		return NULL;
 	}

@@ -141,15 +141,18 @@ CREATE TABLE ways (
 	id INTEGER PRIMARY KEY, flags INTEGER, mode INTEGER, fidelity INTEGER, mapped INTEGER,
 	open INTEGER, close INTEGER);
 
--- The open, and the first close by the image that opened it, are part of the row, which takes less than rows of their own.
+-- The open, and the first close and the first getattr by the image that opened it, are part of the row, which takes less than rows of
+-- their own.
 --   life       from the open to the end
 --   open_op    the id of the open; NULL: it has a row in ops_handle, or none
 --   close_op   the id of the close, since open_op; NULL: as above
+--   stat_op    the id of the getattr, since open_op; NULL: as above
+--   stat_t     since the open
 --   close_t    from the close to the end of the handle; while that is not known, from the open to the close
 CREATE TABLE handles (
 	id INTEGER PRIMARY KEY, image INTEGER, file INTEGER, path INTEGER, version INTEGER,
 	way INTEGER, open_t INTEGER, life INTEGER, open_op INTEGER, open_latency INTEGER, open_result INTEGER,
-	close_op INTEGER, close_t INTEGER, close_latency INTEGER);
+	close_op INTEGER, close_t INTEGER, close_latency INTEGER, stat_op INTEGER, stat_t INTEGER, stat_latency INTEGER);
 
 -- Sums of reads and writes through a handle, if there were any.
 --   image, version      of the use, NULL: those of the open; image -1: uses has the parts; 0: not known

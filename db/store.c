@@ -53,7 +53,7 @@ static const struct {
 	[PUT_PIECES] = { "pieces", 2, 1, false },
 	[PUT_RANGE] = { "ranges", 4, 1, false },
 	[PUT_WAY] = { "ways", 7, 1, false },
-	[PUT_HANDLE] = { "handles", 14, 1, false },
+	[PUT_HANDLE] = { "handles", 17, 1, false },
 	[PUT_MOVED] = { "moved", 18, 1, false },
 	[PUT_USE] = { "uses", 14, 0, false },
 	[PUT_TOUCH] = { "touches", 13, 1, true },

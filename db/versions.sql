@@ -11,11 +11,14 @@ UPDATE main.files SET state = iif(EXISTS (SELECT 1 FROM main.names n JOIN main.p
 		WHERE m.file = n.file AND q.path = p.path AND m.to_t >= n.from_t)), state & ~2, state | 2)
 WHERE id IN shared AND (state & 2 OR id IN kept);
 
--- Closes in the rows of handles get rows of their own, since another trace may have begun a version before them.
+-- Closes and getattrs in the rows of handles get rows of their own, since another trace may have begun a version before them.
 INSERT INTO main.ops_handle SELECT open_op + close_op, w.close, iif(life IS NULL, close_t, life - close_t), close_latency, h.id,
 	0, NULL, NULL, NULL
 FROM main.handles h JOIN main.ways w ON w.id = h.way WHERE h.file IN shared AND close_op NOTNULL;
-UPDATE main.handles SET close_op = NULL WHERE file IN shared;
+INSERT INTO main.ops_handle SELECT open_op + stat_op, (SELECT code FROM main.op_name WHERE name = 'getattr'), stat_t, stat_latency, id,
+	0, NULL, NULL, NULL
+FROM main.handles WHERE file IN shared AND stat_op NOTNULL;
+UPDATE main.handles SET close_op = NULL, stat_op = NULL WHERE file IN shared;
 
 UPDATE main.ops_handle SET code = (code & 511) + 512 * ((SELECT number FROM numbers n WHERE n.file = h.file
 			AND n.version = h.version + (code >> 9) AND from_t <= h.open_t + t ORDER BY from_t DESC LIMIT 1) -

@@ -360,7 +360,19 @@ FROM handles h LEFT JOIN ways w ON w.id = h.way LEFT JOIN op_name n ON n.code = 
 	LEFT JOIN paths s ON s.id = h.path LEFT JOIN images i ON i.id = h.image
 WHERE h.close_op NOTNULL;
 
-CREATE VIEW handle_op AS SELECT * FROM other_op UNION ALL SELECT * FROM open_op UNION ALL SELECT * FROM close_op;
+CREATE VIEW stat_op AS
+SELECT CAST(h.open_op + h.stat_op AS INTEGER) AS id, i.process, i.id AS image,
+	CAST(nullif((SELECT pid FROM processes WHERE id = i.process), 0) AS INTEGER) AS tid,
+	n.name, h.file, h.version, s.path, CAST(NULL AS BLOB) AS path2, CAST(NULL AS INTEGER) AS file2,
+	(SELECT value FROM meta WHERE key = 'start_ns') + h.open_t + h.stat_t AS start_ns,
+	h.stat_latency AS latency_ns, CAST(0 AS INTEGER) AS result, CAST(NULL AS INTEGER) AS offset, CAST(NULL AS INTEGER) AS length,
+	CAST(NULL AS INTEGER) AS bytes, CAST(NULL AS TEXT) AS via, h.id AS handle, CAST(NULL AS INTEGER) AS pieces,
+	CAST(iif((SELECT value IN ('kernel', 'preload') FROM meta WHERE key = 'files'), 'call', 'request') AS TEXT) AS layer
+FROM handles h LEFT JOIN op_name n ON n.code = (SELECT code FROM op_name WHERE name = 'getattr')
+	LEFT JOIN paths s ON s.id = h.path LEFT JOIN images i ON i.id = h.image
+WHERE h.stat_op NOTNULL;
+
+CREATE VIEW handle_op AS SELECT * FROM other_op UNION ALL SELECT * FROM open_op UNION ALL SELECT * FROM close_op UNION ALL SELECT * FROM stat_op;
 
 CREATE VIEW name_op AS
 SELECT o.id, i.process, i.id AS image,
@@ -382,7 +394,7 @@ FROM ops_name o LEFT JOIN op_name n ON n.code = (o.code & 63)
 -- Parts with one table each, and columns of the same affinity: SQLite flattens such a view and computes only the columns
 -- that a query uses.
 CREATE VIEW op AS SELECT * FROM other_op UNION ALL SELECT * FROM open_op UNION ALL SELECT * FROM close_op
-UNION ALL SELECT * FROM name_op;
+UNION ALL SELECT * FROM stat_op UNION ALL SELECT * FROM name_op;
 
 -- Operations of each interval, counted, process by process.  latencies, sizes: JSON, a class of powers of two and the counts from it on.
 CREATE VIEW process_metric AS

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * New operations.  Their ids only increase, so what is new is found by the id; but the open and the close of a handle are in
- * the row of the handle, which is written again when the handle is closed: so the open handles are looked at each time.
+ * New operations.  Their ids only increase, so what is new is found by the id; but the open, the first getattr and the close of a
+ * handle are in the row of the handle, which is written again when they come: so the open handles are looked at each time.
  */
 
 #include <errno.h>
@@ -181,19 +181,23 @@ static void add_handle(struct collect *collect, const struct query *row)
 
 #define HANDLES_AT_ONCE 20000
 
-/* The closes of handles that were open at the last look. */
-static int ask_closes(struct collect *collect, struct query_db *db, struct failure *failure, const struct ids *ids)
+/* The operations in the rows of handles that were open at the last look. */
+static int ask_handles(struct collect *collect, struct query_db *db, struct failure *failure, const struct ids *ids)
 {
-	cleanup_free char *closes = NULL, *gone = NULL;
+	cleanup_free char *stats = NULL, *closes = NULL, *gone = NULL;
 	int r;
 
 	if (!ids->n)
 		return 0;
+	if (asprintf(&stats, OPERATION "stat_op WHERE handle IN (%s) AND id > %lld", ids->text, (long long)collect->last_op) < 0)
+		stats = NULL;
 	if (asprintf(&closes, OPERATION "close_op WHERE handle IN (%s)", ids->text) < 0)
 		closes = NULL;
 	if (asprintf(&gone, "SELECT id FROM handles WHERE id IN (%s) AND (close_op NOTNULL OR life NOTNULL)", ids->text) < 0)
 		gone = NULL;
-	r = collect_each(collect, db, take_operation, failure, closes);
+	r = collect_each(collect, db, take_operation, failure, stats);
+	if (r == 0)
+		r = collect_each(collect, db, take_operation, failure, closes);
 	return r < 0 ? r : collect_each(collect, db, drop_handle, failure, gone);
 }
 
@@ -215,7 +219,7 @@ static int ask_open(struct collect *collect, struct query_db *db, struct failure
 		ids_add(&ids, open[i], &collect->failed);
 		if (ids.n < HANDLES_AT_ONCE && i + 1 < n)
 			continue;
-		r = ask_closes(collect, db, failure, &ids);
+		r = ask_handles(collect, db, failure, &ids);
 		ids.len = 0;
 		ids.n = 0;
 	}
@@ -269,6 +273,8 @@ int collect_operations(struct collect *collect, struct query_db *db, struct fail
 		r = ask_open(collect, db, failure);
 	if (r == 0)
 		r = ask_new(collect, db, failure, OPERATION "open_op WHERE handle > %lld", collect->last_handle, take_operation);
+	if (r == 0)
+		r = ask_new(collect, db, failure, OPERATION "stat_op WHERE handle > %lld", collect->last_handle, take_operation);
 	if (r == 0)
 		r = ask_new(collect, db, failure, OPERATION "close_op WHERE handle > %lld", collect->last_handle, take_operation);
 	if (r == 0)
