@@ -120,6 +120,16 @@ static void there_is_no_view_that_is_not_listed(void **state)
 		sizeof(interface) / sizeof(interface[0]));
 }
 
+/* Else each operation would be computed with all its columns. */
+static void sqlite_flattens_operations(void **state)
+{
+	const char *plan = ask(*state, "EXPLAIN QUERY PLAN SELECT id, name, handle, bytes FROM op WHERE name = 'read'");
+
+	assert_non_null(strstr(plan, "SCAN o"));
+	assert_null(strstr(plan, "CO-ROUTINE"));
+	assert_null(strstr(plan, "MATERIALIZE"));
+}
+
 static void every_view_can_be_read_in_an_empty_trace(void **state)
 {
 	for (size_t i = 0; i < sizeof(interface) / sizeof(interface[0]); i++)
@@ -244,6 +254,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(every_view_has_its_columns),
 		TEST(there_is_no_view_that_is_not_listed),
+		TEST(sqlite_flattens_operations),
 		cmocka_unit_test_setup_teardown(every_view_can_be_read_in_an_empty_trace, feed_setup,
 			feed_teardown),
 		TEST(every_view_can_be_read_with_the_short_names_of_columns),
