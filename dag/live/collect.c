@@ -55,6 +55,7 @@ void collect_drop_task(struct collect *collect, struct task *task)
 	free(task->program);
 	free(task->command);
 	free(task->cwd);
+	free(task->recent);
 	free(task);
 }
 
@@ -81,6 +82,7 @@ void collect_destroy(struct collect *collect)
 		HASH_DEL(collect->open, handle);
 		free(handle);
 	}
+	collect_drop_sums(collect);
 	collect_drop_waits(collect, INT64_MAX);
 	for (int i = 0; i < ERRORS_KEPT; i++)
 		error_free(collect->errors[i]);

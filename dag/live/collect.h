@@ -6,7 +6,7 @@
  * Looks at a trace now and then, and reads what is new since the last look.  The trace is opened for each look and closed after
  * it: its writer could not complete it while a watcher has it open, and it may write over its log as soon as no watcher needs it.
  *
- * One thread.  Memory: some 500 bytes for each process that runs, and 16 for each handle that is open.
+ * One thread.  Memory: some 2,000 bytes for each process that runs and has operations, and 150 for each handle that is open.
  */
 
 #include <stdint.h>
@@ -15,6 +15,7 @@
 
 struct collect;
 struct failure;
+struct live_one;
 struct live_state;
 
 /* path, how: see query_open(); they live as long as collect.  0 or -ENOMEM. */
@@ -26,6 +27,9 @@ void collect_destroy(struct collect *collect); /* NULL is fine */
  * -ESTALE: another one has taken its place; -EAGAIN: its writer has begun just now.
  */
 int collect_look(struct collect *collect, struct live_state **ret_state, struct failure *failure);
+
+/* After a look: the open files and the last operations of a process.  0, and the caller frees *ret_one; or -errno, with the failure. */
+int collect_one(struct collect *collect, int64_t process, struct live_one **ret_one, struct failure *failure);
 
 /* ---- jobs: dear, so they are looked at by themselves ---- */
 

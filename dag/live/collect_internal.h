@@ -17,6 +17,15 @@
 #define ENDED_KEPT 200 /* processes */
 #define FILES_SHOWN 200
 
+/* An operation of a process.  Unknown numbers are negative, except the result. */
+struct recent {
+	int64_t id, handle; /* handle: 0: none */
+	int64_t start_ns, latency_ns, bytes, offset, result;
+	const char *name; /* of struct kind */
+};
+
+#define RECENT 20
+
 struct task {
 	int64_t id, pid, parent, image, start_ns, end_ns;
 	int64_t exit_code, exit_signal;
@@ -27,6 +36,8 @@ struct task {
 	int64_t sample_ns, cpu_ns, before_ns, cpu_before_ns, rss_bytes;
 	/* In this interval. */
 	int64_t operations, read, written;
+	struct recent *recent; /* the last RECENT ones in any order; NULL: none */
+	int n_recent;
 	UT_hash_handle hh;
 };
 
@@ -43,7 +54,14 @@ struct used_file {
 };
 
 struct open_handle {
-	int64_t id;
+	int64_t id, process; /* process: that opened it; 0: not known */
+	UT_hash_handle hh;
+};
+
+/* What was read and written through a handle that is not known to be closed. */
+struct handle_sum {
+	int64_t handle, read, written, at; /* at: the end of the last of these; < 0: not known */
+	int64_t op;			   /* the last one */
 	UT_hash_handle hh;
 };
 
@@ -77,6 +95,8 @@ struct collect {
 	int n_kinds;
 	struct used_file *files;
 	struct open_handle *open;
+	struct handle_sum *sums;
+	int64_t late_handle; /* up to it, handles were open before the first operation that was read */
 	struct error *errors[ERRORS_KEPT]; /* a ring, the next one at n_errors */
 	size_t n_errors;
 	int64_t read, written; /* in this interval */
@@ -97,6 +117,15 @@ int collect_state(struct collect *collect, struct query_db *db, double interval_
 /* What goes on for a second and more, where that can be seen.  Needs the processes of the state. */
 int collect_waits(struct collect *collect, struct live_state *state, struct failure *failure);
 void collect_drop_waits(struct collect *collect, int64_t before_ns);
+
+/* The name of a file, in memory; format: a query, with %lld in the place of the id.  NULL: not known. */
+const char *collect_path(struct collect *collect, struct query_db *db, const char *format, int64_t id, struct arena *memory);
+
+/* Keeps what one process did: collect_one.c. */
+void collect_keep_operation(struct collect *collect, struct task *task, const struct recent *operation);
+void collect_add_to_handle(struct collect *collect, const struct recent *operation, bool writes);
+void collect_drop_sum(struct collect *collect, int64_t handle);
+void collect_drop_sums(struct collect *collect);
 
 struct task *collect_find(const struct collect *collect, int64_t process);
 void collect_error(struct collect *collect, const struct error *error);

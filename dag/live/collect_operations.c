@@ -16,8 +16,8 @@
 
 #define READ_AT_MOST 500000 /* operations of the time before the first look */
 
-enum { ID, PROCESS, NAME, FILE_ID, BYTES, LATENCY, RESULT, START };
-#define OPERATION "SELECT id, process, name, file, bytes, latency_ns, result, start_ns FROM "
+enum { ID, PROCESS, NAME, FILE_ID, BYTES, LATENCY, RESULT, START, OFFSET, HANDLE };
+#define OPERATION "SELECT id, process, name, file, bytes, latency_ns, result, start_ns, offset, handle FROM "
 
 /* ---- failures ---- */
 
@@ -103,9 +103,8 @@ static void add_bytes(int64_t *sum, int64_t bytes)
 	*sum = saturate_add(*sum, bytes);
 }
 
-static void add_use(struct collect *collect, const struct query *row, int64_t bytes, bool writes)
+static void add_use(struct collect *collect, struct task *task, const struct query *row, int64_t bytes, bool writes)
 {
-	struct task *task = collect_find(collect, query_int(row, PROCESS));
 	struct used_file *file = query_type(row, FILE_ID) == QUERY_NULL ? NULL : use_file(collect, query_int(row, FILE_ID));
 
 	if (task) {
@@ -119,12 +118,30 @@ static void add_use(struct collect *collect, const struct query *row, int64_t by
 	add_bytes(writes ? &collect->written : &collect->read, bytes);
 }
 
+static int64_t known(const struct query *row, int column)
+{
+	return query_type(row, column) == QUERY_NULL ? -1 : query_int(row, column);
+}
+
+static void keep(struct collect *collect, struct task *task, const struct query *row, const struct kind *kind)
+{
+	const struct recent operation = { .id = query_int(row, ID), .handle = query_int(row, HANDLE), .start_ns = query_int(row, START),
+		.latency_ns = known(row, LATENCY), .bytes = known(row, BYTES), .offset = known(row, OFFSET), .result = query_int(row, RESULT),
+		.name = kind->name };
+
+	if (task)
+		collect_keep_operation(collect, task, &operation);
+	if (operation.handle && operation.bytes >= 0)
+		collect_add_to_handle(collect, &operation, is_write(kind->name));
+}
+
 static void take_operation(struct collect *collect, const struct query *row)
 {
 	size_t len;
 	const char *bytes = query_bytes(row, NAME, &len);
 	struct kind *kind = find_kind(collect, bytes, len);
 	int64_t start_ns = query_int(row, START), moved = query_int(row, BYTES);
+	struct task *task;
 
 	if (!kind)
 		return;
@@ -138,7 +155,9 @@ static void take_operation(struct collect *collect, const struct query *row)
 	kind->moves |= query_type(row, BYTES) != QUERY_NULL;
 	if (query_type(row, LATENCY) != QUERY_NULL)
 		latencies_add(&kind->latencies, query_int(row, LATENCY));
-	add_use(collect, row, moved, is_write(kind->name));
+	task = collect_find(collect, query_int(row, PROCESS));
+	add_use(collect, task, row, moved, is_write(kind->name));
+	keep(collect, task, row, kind);
 	if (query_int(row, RESULT) >= 0)
 		return;
 	kind->failed++;
@@ -154,6 +173,7 @@ static void drop_handle(struct collect *collect, const struct query *row)
 	struct open_handle *handle;
 
 	HASH_FIND(hh, collect->open, &id, sizeof(id), handle);
+	collect_drop_sum(collect, id);
 	if (!handle)
 		return;
 	HASH_DEL(collect->open, handle);
@@ -167,11 +187,13 @@ static void add_handle(struct collect *collect, const struct query *row)
 	if (query_int(row, 0) > collect->new_handle)
 		collect->new_handle = query_int(row, 0);
 	if (query_int(row, 1) || !handle) {
+		collect_drop_sum(collect, query_int(row, 0));
 		collect->failed |= !handle;
 		free(handle);
 		return;
 	}
 	handle->id = query_int(row, 0);
+	handle->process = query_int(row, 2);
 	HASH_ADD(hh, collect->open, id, sizeof(handle->id), handle);
 	if (!handle->hh.tbl) {
 		free(handle);
@@ -256,9 +278,9 @@ static int begin_late(struct collect *collect, struct query_db *db, struct failu
 		" FROM (SELECT max((SELECT max(id) FROM ops_handle), (SELECT max(id) FROM ops_name)) - %lld AS last)", READ_AT_MOST,
 		take_limits);
 	collect->last_op = collect->new_op;
-	collect->last_handle = collect->new_handle;
-	return r < 0 ? r : ask_new(collect, db, failure, "SELECT id, 0 FROM handles WHERE id <= %lld AND close_op ISNULL AND life ISNULL",
-		collect->last_handle, add_handle);
+	collect->last_handle = collect->late_handle = collect->new_handle;
+	return r < 0 ? r : ask_new(collect, db, failure, "SELECT h.id, 0, i.process FROM handles h LEFT JOIN images i ON i.id = h.image"
+		" WHERE h.id <= %lld AND h.close_op ISNULL AND h.life ISNULL", collect->last_handle, add_handle);
 }
 
 int collect_operations(struct collect *collect, struct query_db *db, struct failure *failure)
@@ -278,8 +300,8 @@ int collect_operations(struct collect *collect, struct query_db *db, struct fail
 	if (r == 0)
 		r = ask_new(collect, db, failure, OPERATION "close_op WHERE handle > %lld", collect->last_handle, take_operation);
 	if (r == 0)
-		r = ask_new(collect, db, failure, "SELECT id, close_op NOTNULL OR life NOTNULL FROM handles WHERE id > %lld", collect->last_handle,
-			add_handle);
+		r = ask_new(collect, db, failure, "SELECT h.id, h.close_op NOTNULL OR h.life NOTNULL, i.process FROM handles h"
+			" LEFT JOIN images i ON i.id = h.image WHERE h.id > %lld", collect->last_handle, add_handle);
 	collect->last_op = collect->new_op;
 	collect->last_handle = collect->new_handle;
 	return r;

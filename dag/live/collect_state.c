@@ -107,8 +107,7 @@ static int by_bytes(const void *one, const void *other)
 		: (a->id > b->id) - (a->id < b->id);
 }
 
-/* The name of a file. */
-static const char *path_of(struct collect *collect, struct query_db *db, const char *format, int64_t id, struct arena *memory)
+const char *collect_path(struct collect *collect, struct query_db *db, const char *format, int64_t id, struct arena *memory)
 {
 	struct query *query = NULL;
 	const char *path = NULL, *bytes;
@@ -140,7 +139,7 @@ static bool put_files(struct collect *collect, struct query_db *db, struct live_
 	for (size_t i = 0; i < n && i < FILES_SHOWN; i++)
 		state->files[state->n_files++] = (struct live_file){ .operations = files[i]->operations,
 			.read_rate = (double)files[i]->read / interval_s, .write_rate = (double)files[i]->written / interval_s,
-			.path = path_of(collect, db, "SELECT path FROM file WHERE id = %lld", files[i]->id, &state->memory) };
+			.path = collect_path(collect, db, "SELECT path FROM file WHERE id = %lld", files[i]->id, &state->memory) };
 	return true;
 }
 
@@ -150,7 +149,7 @@ static bool put_files(struct collect *collect, struct query_db *db, struct live_
 static void find_path(struct collect *collect, struct query_db *db, struct error *error)
 {
 	struct arena memory = { 0 };
-	const char *path = path_of(collect, db, "SELECT path FROM (SELECT path FROM other_op WHERE id = %lld"
+	const char *path = collect_path(collect, db, "SELECT path FROM (SELECT path FROM other_op WHERE id = %lld"
 		" UNION ALL SELECT path FROM name_op WHERE id = %lld)", error->op, &memory);
 
 	error->op = 0;

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct live_one;
 struct live_phases;
 struct live_state;
 struct page;
@@ -28,6 +29,7 @@ struct view {
 	const char *filter; /* processes, files, errors that have this text; NULL: all */
 	int64_t chosen;	    /* a process; 0: none */
 	bool shows_one;	    /* the chosen process alone */
+	const struct live_one *one; /* what was looked up of a process; NULL: nothing yet */
 	int first;	    /* the first row that the panel shows; moved so that the chosen one is seen */
 	bool paused, helps;
 	int64_t now_ns, now_epoch_ns; /* when it is shown: monotonic, since the epoch */

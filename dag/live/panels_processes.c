@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* The processes, and one of them. */
+/* The processes. */
 
 #include <math.h>
 #include <stdio.h>
@@ -152,77 +152,4 @@ void panel_processes(struct scene *scene)
 		put_process(scene->page, p, scene->is_focus && p->id == scene->view->chosen);
 	}
 	free(order);
-}
-
-/* ---- one ---- */
-
-static const struct live_process *find(const struct live_state *state, int64_t id)
-{
-	for (int32_t i = 0; i < state->n_processes; i++)
-		if (state->processes[i].id == id)
-			return &state->processes[i];
-	return NULL;
-}
-
-static void named(struct page *page, const char *name, const char *text)
-{
-	page_line(page);
-	page_column(page, PAGE_HEAD, 12, false, name);
-	page_put(page, PAGE_PLAIN, text);
-}
-
-static void figures(struct page *page, const struct live_process *p)
-{
-	figure state, memory, read, written, time;
-	char text[160];
-
-	snprintf(text, sizeof(text), "CPU %s, memory %s, read %s, written %s", figure_time((double)p->cpu_ns, time),
-		figure_bytes((double)p->rss_bytes, memory), figure_rate(p->read_rate, read), figure_rate(p->write_rate, written));
-	named(page, "state", p->end_ns < 0 ? "running" : figure_end(p->exit_code, p->exit_signal, state));
-	named(page, "uses", text);
-}
-
-/* A long command takes several lines. */
-static void whole(struct page *page, const char *name, const char *text, int lines)
-{
-	size_t room = (size_t)(page->width - 12);
-
-	for (int i = 0; text && i < lines; i++) {
-		char part[512];
-		size_t n = strlen(text) < room ? strlen(text) : room;
-
-		snprintf(part, sizeof(part), "%.*s", (int)n, text);
-		named(page, i ? "" : name, part);
-		text += n;
-		if (!*text)
-			break;
-	}
-}
-
-void panel_one(struct scene *scene)
-{
-	const struct live_process *p = find(scene->state, scene->view->chosen);
-	char text[64];
-
-	page_line(scene->page);
-	page_put(scene->page, PAGE_TITLE, " One process");
-	page_fill(scene->page, PAGE_TITLE, scene->page->width);
-	if (!p) {
-		named(scene->page, "", "it has ended, and others have ended since");
-		return;
-	}
-	snprintf(text, sizeof(text), "%lld", (long long)p->pid);
-	named(scene->page, "PID", text);
-	figures(scene->page, p);
-	named(scene->page, "program", p->program);
-	whole(scene->page, "command", p->command, 3);
-	named(scene->page, "directory", p->cwd);
-	for (p = find(scene->state, p->parent); p && scene->page->n < scene->page->height - 2; p = find(scene->state, p->parent)) {
-		char of[400];
-
-		snprintf(of, sizeof(of), "%lld %s", (long long)p->pid, p->command ? p->command : "-");
-		named(scene->page, "child of", of);
-		if (p->parent == p->id)
-			break;
-	}
 }

@@ -140,6 +140,7 @@ struct screen {
 	struct watcher *watcher;
 	struct live_state *state;
 	struct live_phases *phases;
+	struct live_one *one;
 	struct page page;
 	struct keys keys;
 	char failure[512];
@@ -152,6 +153,7 @@ static bool take_news(struct screen *screen)
 {
 	struct live_state *state = screen->keys.view.paused && screen->state ? NULL : watcher_take(screen->watcher);
 	struct live_phases *phases = screen->keys.view.paused && screen->phases ? NULL : watcher_take_phases(screen->watcher);
+	struct live_one *one = screen->keys.view.paused && screen->one ? NULL : watcher_take_one(screen->watcher);
 
 	if (state) {
 		live_state_free(screen->state);
@@ -161,8 +163,12 @@ static bool take_news(struct screen *screen)
 		live_phases_free(screen->phases);
 		screen->phases = phases;
 	}
+	if (one) {
+		live_one_free(screen->one);
+		screen->keys.view.one = screen->one = one;
+	}
 	watcher_failure(screen->watcher, screen->failure, sizeof(screen->failure));
-	return state || phases;
+	return state || phases || one;
 }
 
 static void show(struct screen *screen)
@@ -194,6 +200,7 @@ static void loop(struct screen *screen)
 		has_news = r != ERR;
 		if (has_news && screen->state)
 			keys_take(&screen->keys, screen->state, r == KEY_CODE_YES, key);
+		watcher_choose(screen->watcher, screen->keys.view.shows_one ? screen->keys.view.chosen : 0);
 	}
 }
 
@@ -232,6 +239,7 @@ int screen_run(struct watcher *watcher, const struct live_show *show, struct fai
 	endwin();
 	live_state_free(screen.state);
 	live_phases_free(screen.phases);
+	live_one_free(screen.one);
 	page_finish(&screen.page);
 	keys_finish(&screen.keys);
 	return release_signals();

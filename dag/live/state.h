@@ -99,7 +99,30 @@ struct live_phases {
 	struct arena memory;
 };
 
+/* An open file: what was read and written through it, and where the last of these ended. */
+struct live_open {
+	int64_t handle, read, written, at;
+	const char *path;
+};
+
+struct live_operation {
+	int64_t start_ns, latency_ns, bytes, offset;
+	int64_t result; /* -errno, or what it returned */
+	const char *name, *path;
+};
+
+/* What is looked up of one process. */
+struct live_one {
+	int64_t process;
+	struct live_open *open; /* the ones used last first; of a process that got them from its parent, they are with that */
+	struct live_operation *operations; /* the newest first */
+	int32_t n_open, n_operations;
+	int64_t all_open;
+	struct arena memory;
+};
+
 /* NULL is fine. */
+void live_one_free(struct live_one *one);
 void live_state_free(struct live_state *state);
 void live_phases_free(struct live_phases *phases);
 

@@ -31,6 +31,9 @@ struct watcher {
 	bool stop, is_over; /* is_over: the last look was made */
 	struct live_state *state;
 	struct live_phases *phases;
+	struct live_one *one;
+	int64_t chosen; /* a process; 0: none */
+	bool is_chosen_anew;
 	bool phases_are_last;
 	struct query_db *reading; /* by the thread of phases; NULL: none */
 	char failure[512]; /* of the last look; "": none */
@@ -132,24 +135,55 @@ static int look(struct watcher *watcher, struct failure *failure)
 	return r;
 }
 
+static void look_at_one(struct watcher *watcher, int64_t process)
+{
+	struct failure failure = { 0 };
+	struct live_one *one;
+
+	if (collect_one(watcher->collect, process, &one, &failure) < 0)
+		return;
+	pthread_mutex_lock(&watcher->lock);
+	live_one_free(watcher->one);
+	watcher->one = one;
+	pthread_mutex_unlock(&watcher->lock);
+}
+
+/* Until it is time for a look, or a process was chosen, which is returned; -1: that was the end.  *ret_looks: it is time. */
+static int64_t wait_for_work(struct watcher *watcher, int64_t next_ns, bool *ret_looks)
+{
+	int64_t process;
+
+	pthread_mutex_lock(&watcher->lock);
+	while (!watcher->stop && !watcher->is_chosen_anew && (watcher->is_over || clock_now_ns() < next_ns))
+		if (watcher->is_over)
+			pthread_cond_wait(&watcher->changed, &watcher->lock);
+		else
+			condition_wait(&watcher->changed, &watcher->lock, next_ns);
+	*ret_looks = !watcher->is_over && clock_now_ns() >= next_ns;
+	process = watcher->stop ? -1 : watcher->chosen;
+	watcher->is_chosen_anew = false;
+	pthread_mutex_unlock(&watcher->lock);
+	return process;
+}
+
 static void *run_looks(void *arg)
 {
 	struct watcher *watcher = arg;
-	int64_t next_ns = clock_now_ns();
-	bool goes_on = true;
+	int64_t next_ns = clock_now_ns() + watcher->options.delay_ns, process;
+	bool looks;
 
 	setpriority(PRIO_PROCESS, 0, NICE);
-	while (goes_on) {
+	while ((process = wait_for_work(watcher, next_ns, &looks)) >= 0) {
 		struct failure failure = { 0 };
 
-		next_ns += watcher->options.delay_ns;
-		if (next_ns < clock_now_ns())
-			next_ns = clock_now_ns();
-		pthread_mutex_lock(&watcher->lock);
-		goes_on = wait_until(watcher, next_ns) && !watcher->is_over;
-		pthread_mutex_unlock(&watcher->lock);
-		if (goes_on)
+		if (looks) {
 			look(watcher, &failure);
+			next_ns += watcher->options.delay_ns;
+			if (next_ns < clock_now_ns())
+				next_ns = clock_now_ns();
+		}
+		if (process)
+			look_at_one(watcher, process);
 	}
 	return NULL;
 }
@@ -210,6 +244,7 @@ void watcher_stop(struct watcher *watcher)
 	collect_destroy(watcher->collect);
 	live_state_free(watcher->state);
 	live_phases_free(watcher->phases);
+	live_one_free(watcher->one);
 	if (watcher->mark >= 0)
 		close(watcher->mark);
 	pthread_cond_destroy(&watcher->changed);
@@ -252,6 +287,27 @@ struct live_phases *watcher_take_phases(struct watcher *watcher)
 	watcher->phases = NULL;
 	pthread_mutex_unlock(&watcher->lock);
 	return phases;
+}
+
+void watcher_choose(struct watcher *watcher, int64_t process)
+{
+	pthread_mutex_lock(&watcher->lock);
+	watcher->is_chosen_anew |= process && process != watcher->chosen;
+	watcher->chosen = process;
+	if (watcher->is_chosen_anew)
+		pthread_cond_broadcast(&watcher->changed);
+	pthread_mutex_unlock(&watcher->lock);
+}
+
+struct live_one *watcher_take_one(struct watcher *watcher)
+{
+	struct live_one *one;
+
+	pthread_mutex_lock(&watcher->lock);
+	one = watcher->one;
+	watcher->one = NULL;
+	pthread_mutex_unlock(&watcher->lock);
+	return one;
 }
 
 struct live_phases *watcher_wait_phases(struct watcher *watcher)

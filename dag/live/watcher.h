@@ -15,6 +15,7 @@
 
 struct estimate;
 struct failure;
+struct live_one;
 struct live_phases;
 struct live_state;
 struct watcher;
@@ -41,6 +42,10 @@ struct live_state *watcher_wait(struct watcher *watcher);
 struct live_phases *watcher_take_phases(struct watcher *watcher);
 /* After the last state: waits for the phases of that.  NULL: they were taken, or could not be read. */
 struct live_phases *watcher_wait_phases(struct watcher *watcher);
+/* Has a process looked up, now and after each look, also after the last one; 0: none. */
+void watcher_choose(struct watcher *watcher, int64_t process);
+/* What was looked up since the last call, once; the caller frees it.  NULL: nothing. */
+struct live_one *watcher_take_one(struct watcher *watcher);
 /* Why the last look failed, in words, which are copied; false: it did not. */
 bool watcher_failure(struct watcher *watcher, char *ret_text, int size);
 

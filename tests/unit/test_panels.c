@@ -29,6 +29,10 @@ static struct live_file files[N_HOSTILE];
 static struct live_error errors[N_HOSTILE];
 static struct live_wait waits[N_HOSTILE];
 static struct live_phase phase_rows[N_HOSTILE];
+static struct live_open open_files[N_HOSTILE];
+static struct live_operation operations[N_HOSTILE];
+static const struct live_one one_process = { .process = 3, .open = open_files, .operations = operations, .n_open = N_HOSTILE, .n_operations = N_HOSTILE,
+	.all_open = 1234567 };
 static struct live_phases phases = { .phases = phase_rows, .n = N_HOSTILE, .to_come = -1, .end_ns = -1 };
 
 static struct live_state make_state(void)
@@ -46,6 +50,10 @@ static struct live_state make_state(void)
 			.error = i % 2 ? EACCES : 0, .exit_code = i, .exit_signal = i % 5 ? -1 : 9 };
 		waits[i] = (struct live_wait){ .pid = i, .tid = i, .for_ns = i * SECOND, .kind = (enum live_wait_kind)(i % 4), .program = name, .what = name,
 			.path = i ? name : NULL };
+		open_files[i] = (struct live_open){ .handle = i, .read = i % 2 ? i * 1000 : -1, .written = i * 1000000000000LL, .at = i % 3 ? -1 : i,
+			.path = i ? name : NULL };
+		operations[i] = (struct live_operation){ .start_ns = i * SECOND, .latency_ns = i % 4 ? i * 1000 : -1, .bytes = i % 2 ? -1 : i,
+			.offset = i % 3 ? -1 : i * 1000000, .result = i % 5 ? i : i % 2 ? INT64_MIN : -i, .name = name, .path = i ? name : NULL };
 		phase_rows[i] = (struct live_phase){ .name = name, .jobs = 2 * i, .running = i, .processes = 5 * i };
 	}
 	return (struct live_state){ .trace = hostile[11], .command = hostile[2], .exit_status = -1, .start_ns = SECOND, .end_ns = 75 * SECOND,
@@ -99,7 +107,8 @@ static void each_line_fits_each_terminal(void **unused TEST_UNUSED)
 	for (int width = 1; width < 240; width += width < 60 ? 20 : 7)
 		for (int height = 1; height < 80; height += 7)
 			for (int panel = 0; panel < PANEL_MAX; panel++) {
-				struct view view = { .panel = (enum panel)panel, .chosen = 3, .shows_one = panel == 1 && height % 2, .helps = panel == 2 && height % 2 };
+				struct view view = { .panel = (enum panel)panel, .chosen = 3, .shows_one = panel == 1 && height % 2, .helps = panel == 2 && height % 2,
+					.one = width % 2 ? &one_process : NULL };
 
 				page_begin(&page, width, height);
 				panels_screen(&page, &state, panel == 3 ? NULL : &phases, &view);
@@ -108,6 +117,41 @@ static void each_line_fits_each_terminal(void **unused TEST_UNUSED)
 	page_finish(&page);
 	print_message("%d lines looked at\n", looked);
 	assert_true(looked > 10000);
+}
+
+static void one_process_has_its_files_and_operations(void **unused TEST_UNUSED)
+{
+	static struct live_open open[] = { { .read = 500, .written = 3000, .at = 1500, .path = "/data/one" }, { .read = -1, .written = -1, .at = -1, .path = "/two" } };
+	static struct live_operation done[] = { { .start_ns = 9 * SECOND, .latency_ns = 1500, .bytes = 4096, .offset = 8192, .name = "read", .path = "/data/one" },
+		{ .start_ns = 8 * SECOND, .latency_ns = -1, .bytes = -1, .offset = -1, .result = -ENOENT, .name = "lookup", .path = "/three" } };
+	const struct live_one one = { .process = 3, .open = open, .operations = done, .n_open = 2, .n_operations = 2, .all_open = 250 };
+	struct live_state state = make_state();
+	struct view view = { .chosen = 3, .shows_one = true };
+	struct page page = { 0 };
+
+	page_begin(&page, 80, 24);
+	panels_screen(&page, &state, &phases, &view);
+	assert_true(has(&page, "being looked up"));
+	view.one = &one;
+	for (int height = 15; height <= 50; height += 35) {
+		page_begin(&page, height == 15 ? 60 : 100, height);
+		panels_screen(&page, &state, &phases, &view);
+		assert_true(has(&page, "1002, running"));
+		assert_true(has(&page, "OPEN FILE   (250)"));
+		assert_true(has(&page, "    500 B   3.00 kB   1.50 kB /data/one"));
+		assert_true(has(&page, "        -         -         - /two"));
+		assert_true(has(&page, height == 15 ? "   0:08 read        1.50 us   4.10 kB /data/one" : "   0:08 read        1.50 us   4.10 kB   8.19 kB /data/one"));
+	}
+	assert_true(has(&page, "   0:07 lookup            -    ENOENT           /three"));
+	state.has_single = false;
+	page_begin(&page, 100, 50);
+	panels_screen(&page, &state, &phases, &view);
+	assert_true(has(&page, "not known") && !has(&page, "ENOENT "));
+	view.chosen = 4;
+	page_begin(&page, 100, 50);
+	panels_screen(&page, &state, &phases, &view);
+	assert_true(has(&page, "being looked up"));
+	page_finish(&page);
 }
 
 static void a_small_terminal_says_so(void **unused TEST_UNUSED)
@@ -284,7 +328,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_line_fits_each_terminal),
-		cmocka_unit_test(a_small_terminal_says_so),
+		cmocka_unit_test(one_process_has_its_files_and_operations), cmocka_unit_test(a_small_terminal_says_so),
 		cmocka_unit_test(unknown_is_a_dash),
 		cmocka_unit_test(what_is_slow_is_told_where_it_can_be_seen),
 		cmocka_unit_test(the_state_of_the_run_is_told),

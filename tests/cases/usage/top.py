@@ -95,7 +95,7 @@ def keys(trace):
         screen.keys("Escape")
         check(screen, "all again", "seq 2000")
         screen.keys("End", "Enter")
-        check(screen, "one process", "One process", "directory", "command")
+        check(screen, "one process", "One process", "directory", "command", "OPEN FILE   (", "WHEN OPERATION")
         screen.keys("Enter")
         check(screen, "all processes", "[Processes]")
         screen.keys("Space")
@@ -138,6 +138,45 @@ def running(base):
         finally:
             stop.touch()
             checks.equal("the run ended in order", run.wait(PATIENCE_S), 0)
+
+
+# A process with two open files, which has moved bytes and then waits for the end of its input.
+ONE = """import os, sys
+one = os.open("open-one", os.O_RDWR | os.O_CREAT)
+os.write(one, b"x" * 3000)
+os.pread(one, 500, 1000)
+two = os.open("open-two", os.O_RDONLY | os.O_CREAT)
+os.close(os.open("closed", os.O_WRONLY | os.O_CREAT))
+os.makedirs("made/within")
+try:
+    os.rmdir("made")
+except OSError:
+    pass
+sys.stdin.read()
+"""
+
+
+def one(base):
+    """Its open files and its last operations, while it runs."""
+    work = base / "one"
+    work.mkdir()
+    with subprocess.Popen([FTRAC, "run", "-q", "--db", base / "one.db", "--", sys.executable, "-c", ONE], cwd=work, stdin=subprocess.PIPE) as run:
+        try:
+            wait_for(lambda: run.poll() is not None or is_there(base / "one.db") and sql(base / "one.db", "SELECT 1 FROM op WHERE name = 'rmdir'"))
+            for width, height in SIZES:
+                with top(width, height, base / "one.db") as screen:
+                    screen.shows("[Processes]", "import os")
+                    screen.keys("Home", "Enter")
+                    check(screen, "one process", "One process", "running", "OPEN FILE   (2)", "open-one", "WHEN OPERATION", without=["closed (", "looked up"])
+                    if height >= 24:
+                        check(screen, "one process: its files", "    500 B   3.00 kB   1.50 kB ", "      0 B       0 B         - ", "/one/open-two")
+                    if height >= 50:
+                        check(screen, "one process: its operations", "mkdir", "/one/made", "write", "3.00 kB       0 B ", "ENOTEMPTY", "/one/closed")
+                        run.stdin.close()
+                        check(screen, "it has ended", "finished, status 0", "/one/made")
+        finally:
+            run.stdin.close()
+            checks.equal("that run ended in order", run.wait(PATIENCE_S), 0)
 
 
 # A lock that another program has, a FIFO that is not opened, a pipe that is empty; all end with the file.
@@ -276,6 +315,10 @@ def sql(db, query):
 def kinds(base):
     """Traces that do not have all."""
     traced(base / "none.db", ["sh", "work.sh"], base / "work", "--no-ops", status=3)
+    with top(80, 24, base / "none.db") as screen:
+        screen.shows("[Processes]")
+        screen.keys("Home", "Enter")
+        check(screen, "one process without single operations", "OPEN FILE", "not known: the trace has none of them (--no-ops)")
     said = batch(base / "none.db").stdout
     checks.check("--no-ops", "no single operations (--no-ops)" in said and "read -  written -" in said and "finished, status 3" in said, said)
     subprocess.run([PROCMON, "--force", "--db", base / "procmon.db", "--", "sh", "work.sh"], cwd=base / "work", capture_output=True, timeout=60, check=False)
@@ -344,6 +387,7 @@ def main():
         foreign(trace)
         running(base)
         slow(base)
+        one(base)
         killed()
         sums(base)
         if kernel_refuses():
