@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/place.h"
 #include "base/version.h"
+#include "db/origin.h"
 #include "db/store.h"
 
 static void get_user(char *out, size_t size)
@@ -166,6 +167,8 @@ int facts_store(struct store *store, const struct facts *facts)
 		r = put_run(store, facts);
 	if (r == 0)
 		r = put_mount(store, facts);
+	if (r == 0)
+		r = origin_store(store, facts->origin);
 	if (r == 0)
 		r = put_counts(store);
 	if (r == 0)

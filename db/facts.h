@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+struct origin;
 struct store;
 
 /* Facts that are known when a run begins: rows of the view trace.  NULL: unknown, without a row. */
@@ -12,6 +13,7 @@ struct facts {
 	const char *files; /* where operations come from: "kernel", "mount" or "both"; NULL: files are not traced */
 	const char *layers; /* of which calls are recorded: "lib"; NULL: of none */
 	const char *command, *cwd, *options, *job, *xform, *process_tier;
+	const struct origin *origin; /* of the run of a command (origin.h); NULL: it is none */
 	uint64_t mount_namespace, mount_connection; /* of a mount that all see; namespace 0: there is none */
 	int64_t start_ns; /* since the epoch */
 };

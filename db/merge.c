@@ -7,7 +7,9 @@
 
 #include "db/merge_names.h"
 #include "base/vector.h"
+#include "db/merge_starts.h"
 #include "db/merge_versions.h"
+#include "db/origin.h"
 #include "db/relay.h"
 #include "db/sql.h"
 
@@ -197,7 +199,7 @@ int merge_end(struct merge *merge)
 	if (r == SQLITE_OK)
 		r = exec(merge->sqlite, "BEGIN; INSERT OR REPLACE INTO main.meta SELECT key, CASE"
 				    " WHEN key IN ('job', 'xform', 'mixed_file') THEN NULL"
-				    " WHEN key = 'layers' AND count(*) < (SELECT count(*) FROM facts WHERE key = 'start_ns') THEN NULL"
+				    " WHEN (key = 'layers' OR key IN (" ORIGIN_KEYS ")) AND count(*) < (SELECT count(*) FROM facts WHERE key = 'start_ns') THEN NULL"
 				    " WHEN key = 'start_ns' OR count(*) = count(value) AND key = "
 				    "'complete' THEN min(value)"
 				    " WHEN count(*) = count(value) AND key = 'end_ns' THEN "
@@ -235,6 +237,8 @@ int merge_end(struct merge *merge)
 		r = exec(merge->sqlite, sql_refill);
 	if (r == SQLITE_OK)
 		r = exec(merge->sqlite, sql_sum);
+	if (r == SQLITE_OK)
+		r = merge_starts(merge->sqlite);
 	return r == SQLITE_OK ? exec(merge->sqlite, sql_finish) : r;
 }
 

@@ -10,10 +10,10 @@ INSERT OR IGNORE INTO main.flag_text SELECT * FROM one.flag_text;
 
 -- Facts that merging makes itself are made anew.
 INSERT INTO facts SELECT key, iif(key IN ('start_ns', 'end_ns') AND typeof(value) = 'integer', value + :shift, value) FROM one.meta m
-WHERE key NOT IN ('merged', 'clocks_contradict_ms', 'clocks_contradict') AND NOT EXISTS (SELECT 1 FROM one.doubts WHERE verdict = m.key OR verdict || '_path' = m.key);
+WHERE key NOT IN ('merged', 'clocks_contradict_ms', 'clocks_contradict', 'starts_not_known', 'starts_not_known_path') AND NOT EXISTS (SELECT 1 FROM one.doubts WHERE verdict = m.key OR verdict || '_path' = m.key);
 -- The parts of a trace that was merged itself, or the trace as one.
-INSERT INTO main.parts SELECT first_file + :files, part + :parts, first_process + :processes FROM one.parts
-	UNION ALL SELECT :files + 1, :parts + 1, :processes + 1 WHERE NOT EXISTS (SELECT 1 FROM one.parts);
+INSERT INTO main.parts SELECT first_file + :files, part + :parts, first_process + :processes, :tag FROM one.parts
+	UNION ALL SELECT :files + 1, :parts + 1, :processes + 1, NULL WHERE NOT EXISTS (SELECT 1 FROM one.parts);
 INSERT INTO main.part_facts SELECT part + :parts, key, value FROM one.part_facts
 	UNION ALL SELECT :parts + 1, key, value FROM one.meta WHERE NOT EXISTS (SELECT 1 FROM one.parts);
 INSERT INTO main.clocks SELECT iif(part, part, 1) + :parts, t, wall, boot, synchronized, error FROM one.clocks;
@@ -104,6 +104,7 @@ WHERE NOT f.state & 2 AND n.to_t NOTNULL AND NOT EXISTS (SELECT 1 FROM one.names
 
 INSERT INTO main.processes SELECT id + :processes, pid, ppid, parent + :processes, uid, gid, start_t + :t,
 	end_t + :t, exit_code, exit_signal, image + :images, cgroup + :paths, tier FROM one.processes;
+INSERT INTO main.starts SELECT process + :processes, parent + :processes, began_in + :parts, reason, candidates FROM one.starts;
 INSERT INTO main.images SELECT id + :images, process + :processes, seq, base + :images, start_t + :t,
 	end_t + :t, exe + :paths, cwd + :paths, comm, argv, argv_raw, stdin + :paths, stdout + :paths,
 	stderr + :paths FROM one.images;
@@ -130,13 +131,13 @@ INSERT INTO main.moved SELECT handle + :handles, iif(image > 0, image + :images,
 	first_read, last_read, first_write, last_write FROM one.moved JOIN tags t USING (handle);
 INSERT INTO main.uses SELECT handle + :handles, iif(image, image + :images, image), version + t.tag, nread, bread,
 	nwrite, bwrite, nseek, read_ns, write_ns, first_read, last_read, first_write, last_write FROM one.uses JOIN tags t USING (handle);
--- The rows that sum.sql made of earlier ones come first; the uses in them are added again.
+-- The rows that sum.sql made of earlier ones come first; the uses in them are added again.  A file that has no row is none that is traced.
 INSERT INTO main.touches SELECT NULL, nullif(process, 0) + :processes, s.new, version + coalesce(s.tag, 0), path + :paths, did,
 	opens, nmeta, first_t + :t, last_t, first_in, first_out, last_out
-FROM one.accesses c LEFT JOIN same s ON s.old = c.file;
+FROM one.accesses c JOIN same s ON s.old = c.file;
 INSERT INTO main.touches SELECT NULL, process + :processes, s.new, version + coalesce(s.tag, 0), path + :paths, did,
 	opens, nmeta, first_t + :t, last_t, first_in, first_out, last_out
-FROM one.touches c LEFT JOIN same s ON s.old = c.file ORDER BY c.id;
+FROM one.touches c JOIN same s ON s.old = c.file ORDER BY c.id;
 INSERT INTO main.fresh_handles SELECT handle + :handles, 1 FROM one.moved;
 INSERT INTO main.programs SELECT image + :images, name, title, kind FROM one.programs;
 INSERT INTO main.fresh_images SELECT id + :images FROM one.images WHERE base IS NULL AND (id IN (SELECT image FROM one.fresh_images)

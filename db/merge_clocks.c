@@ -5,6 +5,8 @@
 
 #include "base/cleanup.h"
 #include "db/differences.h"
+#include "db/merge_starts.h"
+#include "db/origin.h"
 
 #define TOLERANCE_NS 1000000 /* an operation takes some time */
 #define INSIDE_NS 10000000   /* and so does what a program does to a file */
@@ -12,18 +14,22 @@
 
 struct merge_clocks {
 	sqlite3 *seen; /* what the traces say, and did to files: a temporary database */
-	sqlite3_stmt *put_part, *put_former, *put_file;
+	sqlite3_stmt *put_part, *put_former, *put_file, *put_fact, *put_starter, *put_end;
 	const struct same *same;
 	int n; /* clocks; 0: not known yet */
 	struct difference *found; /* of each */
 };
 
-/* parts: the traces; formers: the hosts of a trace that was merged before; seen: files.  Times are since the epoch. */
+/* parts: the traces; formers: the hosts of a trace that was merged before; seen: files; part_facts, starters and ends: what is known of where
+ * runs were started, and of what starts them.  Times are since the epoch. */
 static const char tables_sql[] =
 	"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = FILE; PRAGMA cache_size = -16384;"
 	"CREATE TABLE parts (n INTEGER PRIMARY KEY, name, boot_id, namespace, start, boot, synchronized, merged, clock, step, slack);"
 	"CREATE TABLE formers (n INTEGER, name, boot_id, offset, uncertainty);"
 	"CREATE TABLE seen (n INTEGER, ino, birth, path, place, made, first, data, first_out, last_out, bwrite, size_first, size_last, ended);"
+	"CREATE TABLE part_facts (part INTEGER, key, value, PRIMARY KEY (part, key)) WITHOUT ROWID;"
+	"CREATE TABLE starters (n INTEGER, program, count, start);"
+	"CREATE TABLE ends (n INTEGER, local, remote, first);"
 	"CREATE TABLE clocks (id INTEGER PRIMARY KEY, machine TEXT UNIQUE, name, boot_id, merged, namespace, boot);"
 	"BEGIN";
 
@@ -33,6 +39,15 @@ static const char part_sql[] =
 	"  (SELECT min(synchronized) FROM clocks), EXISTS (SELECT 1 FROM hosts) FROM meta";
 
 static const char formers_sql[] = "SELECT name, boot_id, offset, uncertainty FROM hosts";
+
+static const char facts_sql[] = "SELECT key, value FROM meta WHERE key IN (" ORIGIN_KEYS ") AND value NOTNULL AND NOT EXISTS (SELECT 1 FROM parts)";
+
+/* How often each program was run, and when first; and when each connection is first known. */
+static const char starters_sql[] =
+	"SELECT comm, count(*), (SELECT value FROM meta WHERE key = 'start_ns') + min(start_t) FROM images WHERE base IS NULL GROUP BY comm";
+static const char ends_sql[] =
+	"SELECT l.path, r.path, (SELECT value FROM meta WHERE key = 'start_ns') + min(t) FROM sockets s JOIN paths l ON l.id = s.local"
+	"  JOIN paths r ON r.id = s.remote WHERE l.path NOT GLOB '127.*' AND l.path NOT GLOB '[[]::1]:*' GROUP BY s.local, s.remote";
 
 /* Of regular files with an identity that other machines can know.  data: when data was first read or written. */
 static const char files_sql[] =
@@ -65,6 +80,7 @@ static const char clocks_sql[] =
 /* The number of the first clock minus that of the second one is no larger than that. */
 static const char bounds_sql[] =
 	/* Where a file is, by what the user has said or by its file system. */
+	"CREATE INDEX ends_local ON ends (local); CREATE INDEX starters_n ON starters (n);"
 	"UPDATE seen SET path = coalesce(same_path((SELECT name FROM parts p WHERE p.n = seen.n), path), place);"
 	"CREATE INDEX seen_file ON seen (ino, birth, path);"
 	"CREATE TEMP TABLE event AS SELECT s.n, ino, birth, path, made, first + p.step AS first, data + p.step AS data,"
@@ -87,6 +103,13 @@ static const char bounds_sql[] =
 	"  UNION ALL SELECT b.clock, a.clock, iif(b.size_first <= a.size_first, a.first_out, a.last_out) - b.first + a.slack + b.slack"
 	"    FROM grown a JOIN grown b USING (ino, birth, path)"
 	"    WHERE a.clock <> b.clock AND a.bwrite > 0 AND NOT b.made AND b.size_first < a.size_last"
+	/* A run begins after what has started it: the only process that may have, or else the run of it. */
+	"  UNION ALL SELECT r.clock, x.clock, x.start + x.step - r.step - iif(sum(s.count) = 1, min(s.start), r.start) FROM wanted w JOIN parts x ON x.n = w.x"
+	"    JOIN parts r ON r.n = w.r LEFT JOIN starters s ON s.n = w.r AND s.program GLOB w.program WHERE r.clock <> x.clock GROUP BY w.x, w.r"
+	"  UNION ALL SELECT r.clock, x.clock, x.start + x.step - r.step - e.first FROM part_facts c JOIN part_facts d ON d.part = c.part"
+	"    JOIN ends e ON e.local = c.value AND e.remote = d.value JOIN parts x ON x.n = c.part JOIN parts r ON r.n = e.n"
+	"    WHERE c.key = 'ssh_client' AND d.key = 'ssh_server' AND r.clock <> x.clock"
+	"      AND (SELECT count(*) FROM ends o WHERE o.local = e.local AND o.remote = e.remote) = 1"
 	"  UNION ALL SELECT h.id, p.clock, f.offset + coalesce(f.uncertainty, 0)"
 	"    FROM formers f JOIN parts p USING (n) JOIN clocks h ON h.machine = " MACHINE("f.")
 	"  UNION ALL SELECT p.clock, h.id, coalesce(f.uncertainty, 0) - f.offset"
@@ -108,9 +131,22 @@ void merge_clocks_destroy(struct merge_clocks *clocks)
 	sqlite3_finalize(clocks->put_part);
 	sqlite3_finalize(clocks->put_former);
 	sqlite3_finalize(clocks->put_file);
+	sqlite3_finalize(clocks->put_fact);
+	sqlite3_finalize(clocks->put_starter);
+	sqlite3_finalize(clocks->put_end);
 	sqlite3_close(clocks->seen);
 	free(clocks->found);
 	free(clocks);
+}
+
+/* The statement that puts a row of so many columns. */
+static int prepare_put(sqlite3 *seen, const char *table, const char *values, sqlite3_stmt **ret)
+{
+	char *sql = sqlite3_mprintf("INSERT INTO %s VALUES (%s)", table, values);
+	int r = sql ? sqlite3_prepare_v2(seen, sql, -1, ret, NULL) : SQLITE_NOMEM;
+
+	sqlite3_free(sql);
+	return r;
 }
 
 static int begin(struct merge_clocks *clocks)
@@ -122,13 +158,16 @@ static int begin(struct merge_clocks *clocks)
 	if (r == SQLITE_OK)
 		r = sqlite3_exec(clocks->seen, tables_sql, NULL, NULL, NULL);
 	if (r == SQLITE_OK)
-		r = sqlite3_prepare_v2(clocks->seen, "INSERT INTO parts VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, NULL, 0, 0)", -1,
-			&clocks->put_part, NULL);
+		r = prepare_put(clocks->seen, "parts", "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, NULL, 0, 0", &clocks->put_part);
 	if (r == SQLITE_OK)
-		r = sqlite3_prepare_v2(clocks->seen, "INSERT INTO formers VALUES (?1, ?2, ?3, ?4, ?5)", -1, &clocks->put_former, NULL);
-	return r == SQLITE_OK ? sqlite3_prepare_v2(clocks->seen, "INSERT INTO seen VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
-					-1, &clocks->put_file, NULL)
-			      : r;
+		r = prepare_put(clocks->seen, "formers", "?1, ?2, ?3, ?4, ?5", &clocks->put_former);
+	if (r == SQLITE_OK)
+		r = prepare_put(clocks->seen, "part_facts", "?1, ?2, ?3", &clocks->put_fact);
+	if (r == SQLITE_OK)
+		r = prepare_put(clocks->seen, "starters", "?1, ?2, ?3, ?4", &clocks->put_starter);
+	if (r == SQLITE_OK)
+		r = prepare_put(clocks->seen, "ends", "?1, ?2, ?3, ?4", &clocks->put_end);
+	return r == SQLITE_OK ? prepare_put(clocks->seen, "seen", "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14", &clocks->put_file) : r;
 }
 
 /* Puts each row that the trace has, behind the number of the trace. */
@@ -157,9 +196,21 @@ int merge_clocks_add(struct merge_clocks *clocks, int n, sqlite3 *trace)
 	return r == SQLITE_OK ? copy_rows(trace, formers_sql, clocks->put_former, n) : r;
 }
 
+/* A trace that was merged keeps its times. */
+static int add_starts(struct merge_clocks *clocks, int n, sqlite3 *trace)
+{
+	int r = copy_rows(trace, facts_sql, clocks->put_fact, n);
+
+	if (r == SQLITE_OK)
+		r = copy_rows(trace, starters_sql, clocks->put_starter, n);
+	return r == SQLITE_OK ? copy_rows(trace, ends_sql, clocks->put_end, n) : r;
+}
+
 int merge_clocks_add_files(struct merge_clocks *clocks, int n, sqlite3 *trace)
 {
-	return copy_rows(trace, files_sql, clocks->put_file, n);
+	int r = add_starts(clocks, n, trace);
+
+	return r == SQLITE_OK ? copy_rows(trace, files_sql, clocks->put_file, n) : r;
 }
 
 static int64_t number(const struct merge_clocks *clocks, const char *sql, int n)
@@ -213,7 +264,10 @@ int merge_clocks_solve(struct merge_clocks *clocks)
 {
 	size_t all = (size_t)clocks->n * clocks->n;
 	cleanup_free int64_t *bounds = malloc(all * sizeof(*bounds));
-	int r = bounds ? sqlite3_exec(clocks->seen, bounds_sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+	int r = bounds ? sqlite3_exec(clocks->seen, merge_starts_wanted_sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+
+	if (r == SQLITE_OK)
+		r = sqlite3_exec(clocks->seen, bounds_sql, NULL, NULL, NULL);
 
 	for (size_t i = 0; bounds && i < all; i++)
 		bounds[i] = DIFFERENCES_NONE;

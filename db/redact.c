@@ -44,6 +44,7 @@ static const struct {
 	{ "part_facts", "key", FACT_KEY },
 	{ "part_facts", "value", FACT },
 	{ "doubts", "verdict", OURS },
+	{ "starts", "reason", OURS },
 	{ "clocks", "boot", TIME },
 	{ "hosts", "name", TEXT },
 	{ "hosts", "boot_id", TEXT },

@@ -19,12 +19,16 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE runs (first_process INTEGER PRIMARY KEY, host TEXT, job, xform,
 	fidelity TEXT);
 
--- The same, of each trace: where its files and processes begin, and its facts.
-CREATE TABLE parts (first_file INTEGER, part INTEGER, first_process INTEGER, PRIMARY KEY (first_file, part)) WITHOUT ROWID;
+-- The same, of each trace: where its files and processes begin, and its facts.  merged: the same number of those that were merged before.
+CREATE TABLE parts (first_file INTEGER, part INTEGER, first_process INTEGER, merged INTEGER, PRIMARY KEY (first_file, part)) WITHOUT ROWID;
 CREATE TABLE part_facts (part INTEGER, key TEXT, value, PRIMARY KEY (part, key)) WITHOUT ROWID;
 
 -- Files of two of them that may be one, and count as two.  verdict: why they do, and the fact that has their number.
 CREATE TABLE doubts (verdict TEXT, path INTEGER, file INTEGER, other INTEGER);
+
+-- Processes of merged traces that those of other ones have started (merge_starts.h).  parent NULL: not known; began_in: the part that has it;
+-- candidates: how many may have.
+CREATE TABLE starts (process INTEGER PRIMARY KEY, parent INTEGER, began_in INTEGER, reason TEXT, candidates INTEGER);
 
 -- What the clocks of the machine showed (clock_notes.h).  part: of merged traces, else 0; wall: the wall clock, since the time of the row
 -- by the trace; boot: when the machine was booted, by the wall clock, in ns since the epoch; error: at most, as the kernel has it.

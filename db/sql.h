@@ -12,6 +12,7 @@ extern const char sql_sum[];
 extern const char sql_finish[];
 extern const char sql_merge[];
 extern const char sql_versions[];
+extern const char sql_starts[];
 extern const char sql_fit_spent[];
 
 #endif

@@ -89,6 +89,9 @@ FROM (SELECT first_process, host, job, xform, fidelity FROM runs
 CREATE VIEW merged AS SELECT part, key, value FROM part_facts;
 CREATE VIEW doubt AS SELECT verdict AS reason, p.path, d.file, d.other FROM doubts d LEFT JOIN paths p ON p.id = d.path;
 
+-- Processes that those of other ones of these traces have started, or may have.
+CREATE VIEW start AS SELECT process, parent, began_in AS part, reason, candidates FROM starts;
+
 -- What the clocks of a machine showed, in the times of each trace.
 CREATE VIEW clock AS
 SELECT c.part, s.t0 + c.t AS t_ns, s.t0 + c.t + c.wall AS realtime_ns, c.boot AS boot_ns, c.synchronized, c.error AS error_ns

@@ -351,6 +351,7 @@ int daemon_start_writer(struct daemon *d, struct facts *facts)
 	facts->options = o->text;
 	facts->job = o->job;
 	facts->xform = o->xform;
+	facts->origin = d->origin;
 	facts->process_tier = monitor_tier(d->monitor);
 	facts->layers = o->layers ? o->layers_text : NULL;
 	r = recording_start(&d->recording, facts, &w);

@@ -25,6 +25,7 @@
 #include "ftrac/trace.h"
 
 struct facts;
+struct origin;
 struct monitor;
 struct preload;
 struct serve;
@@ -34,6 +35,7 @@ struct daemon {
 	char *cwd, *command; /* for the trace; command NULL: none */
 	const char *notes; /* directory of the notes of make (db/declared.h); NULL: none */
 	const char *ours[4]; /* places that are not recorded; NULL: no more */
+	const struct origin *origin; /* of a command; NULL: it is not known */
 	struct preload *preload; /* NULL: no layer is recorded */
 	const struct inode_squash *squash;
 	void (*ready)(struct daemon *d, int error); /* called in a thread of the loop */

@@ -65,6 +65,15 @@ static int take_notes(struct run *run)
 }
 
 /* As above. */
+static int take_origin(struct run *run)
+{
+	int r = origin_begin(&run->origin);
+
+	run->daemon.origin = &run->origin;
+	return r < 0 ? err_status(EXIT_RUNNER, "cannot name the run: %s", strerror(-r)) : 0;
+}
+
+/* As above. */
 static int take_layers(struct run *run)
 {
 	struct daemon *d = &run->daemon;
@@ -173,6 +182,8 @@ int run_command(int argc, char **argv)
 			status = take_notes(&run);
 		if (status == 0)
 			status = take_layers(&run);
+		if (status == 0)
+			status = take_origin(&run);
 		status = status == 0 ? run_and_report(&run) : EXIT_RUNNER;
 		notes_finish(&run.notes);
 		preload_destroy(d->preload);

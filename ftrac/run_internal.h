@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "db/origin.h"
 #include "ftrac/daemon.h"
 #include "ftrac/notes.h"
 
@@ -19,6 +20,7 @@ struct spawn;
 struct run {
 	struct daemon daemon; /* of one without a mount: the record alone */
 	struct notes notes;
+	struct origin origin;
 	struct spawn *command;
 	char *own; /* the path of the trace; NULL: not known */
 	int64_t began_ns; /* the command */

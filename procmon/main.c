@@ -17,6 +17,7 @@
 #include "base/wrap.h"
 #include "db/event.h"
 #include "db/facts.h"
+#include "db/origin.h"
 #include "db/recording.h"
 #include "db/writer.h"
 #include "procmon/monitor.h"
@@ -34,6 +35,7 @@ struct run {
 	struct monitor *monitor;
 	struct spawn *command;
 	struct preload *preload; /* NULL: no layer is recorded */
+	struct origin origin;
 	const char *ours[3];	 /* places that are not recorded */
 	void (*on_file_limit)(int); /* the disposition of SIGXFSZ that we inherited */
 };
@@ -147,7 +149,7 @@ static int start_writer(struct run *run)
 	const struct options *o = run->options;
 	cleanup_free char *command = cli_join(o->command), *cwd = getcwd(NULL, 0);
 	struct facts facts = { .command = command, .cwd = cwd, .options = o->text, .job = o->job, .xform = o->xform,
-		.process_tier = monitor_tier(run->monitor), .layers = o->layers ? o->layers_text : NULL };
+		.process_tier = monitor_tier(run->monitor), .layers = o->layers ? o->layers_text : NULL, .origin = &run->origin };
 	struct writer_options writer = { .sync = sync_monitor, .events_lost = events_lost, .ops_lost = ops_lost,
 		.waited_ns = waited_ns, .put_facts = put_facts, .arg = run };
 	int r;
@@ -192,6 +194,14 @@ static int give_up_rights(const struct run *run)
 /* ---- the command ---- */
 
 /* Before the command is forked, because it inherits the environment. */
+static int take_origin(struct run *run)
+{
+	int r = origin_begin(&run->origin);
+
+	return r < 0 ? err_status(EXIT_RUNNER, "cannot name the run: %s", strerror(-r)) : 0;
+}
+
+/* As above. */
 static int take_layers(struct run *run)
 {
 	struct failure failure = { 0 };
@@ -281,6 +291,8 @@ static int profile(const struct options *options)
 
 	if (status == 0)
 		status = take_layers(&run);
+	if (status == 0)
+		status = take_origin(&run);
 	if (status == 0)
 		status = spawn_command(&run);
 	if (status == 0)

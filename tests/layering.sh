@@ -86,7 +86,7 @@ violations() {
 			sed 's|$|: programs are executed by their words, base/helper.h|'
 		[ ! -d "$folder" ] || find "$folder" -name '*.[ch]' -exec \
 			grep -HnE '(^|[^a-z_])(getenv|posix_spawnp?|secure_getenv) *\(' {} + |
-			grep -vE 'secure_getenv\("(FTRAC_CALLS|MAKEFILES|NO_COLOR|PAGER|PATH|SUDO_UID|TERM|TMPDIR|XDG_RUNTIME_DIR)"\)|^base/helper\.c:[0-9]+:.*posix_spawnp' |
+			grep -vE 'secure_getenv\("(FTRAC_CALLS|FTRAC_RUN|MAKEFILES|NO_COLOR|PAGER|PATH|PMIX_NAMESPACE|PMIX_RANK|PMI_RANK|SLURMD_NODENAME|SLURM_JOB_ID|SLURM_NODEID|SLURM_PROCID|SLURM_STEP_ID|SSH_CONNECTION|SUDO_UID|TERM|TMPDIR|XDG_RUNTIME_DIR)"\)|^base/helper\.c:[0-9]+:.*posix_spawnp' |
 			sed 's|$|: of the environment only what is listed is used or handed on|'
 	done
 	# The object runs inside of the traced programs: no locks, no memory of the heap, nothing of ours but the two lists.

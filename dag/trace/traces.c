@@ -83,6 +83,8 @@ static const struct {
 		"warning: files that by the clock were used before another trace made them: %lld, such as '%s'; each counts as two" },
 	{ "files_not_known", "files_not_known_path",
 		"warning: files of which it is not known whether they are one: %lld, such as '%s'; each counts as two (ftrac merge --same)" },
+	{ "starts_not_known", "starts_not_known_path",
+		"warning: runs of which it is not known which process of another one started them: %lld, such as '%s' (view start)" },
 	{ "clocks_contradict_ms", "clocks_contradict",
 		"warning: what machines read of each other contradicts their clocks by %lld ms, whatever these showed, such as '%s'; these "
 		"clocks are believed" },

@@ -520,6 +520,16 @@ class Doubt(NamedTuple):
     trace: Optional[str] = None
 
 
+class Start(NamedTuple):
+    """A process that one of another merged trace has started, or may have: parent is NULL if that is not known."""
+    process: Int
+    parent: Int
+    part: Int
+    reason: Name
+    candidates: Int
+    trace: Optional[str] = None
+
+
 class Mount(NamedTuple):
     """A mount of which processes used files; fsid identifies its file system on all machines."""
     id: Int
@@ -706,6 +716,7 @@ ROWS: Dict[str, Type[tuple]] = {
     "ghost": MissingName,
     "merged": MergedFact,
     "doubt": Doubt,
+    "start": Start,
     "mount": Mount,
     "file_identity": FileIdentity,
     "clock": Clock,

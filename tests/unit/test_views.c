@@ -23,6 +23,7 @@ static const struct {
 	{ "clock", "part t_ns realtime_ns boot_ns synchronized error_ns" },
 	{ "host", "name boot_id offset_ns uncertainty_ns drift synchronized error_ns contradiction_ns traces" },
 	{ "doubt", "reason path file other" },
+	{ "start", "process parent part reason candidates" },
 	{ "mount", "id fstype path root source fsid" },
 	{ "file_identity", "file host boot_id system place dev ino birth_ns fstype" },
 	{ "program", "image process seq name shell script driver title own helper" },
