@@ -3,13 +3,15 @@
 """How long a user waits where nothing but ftrac works.
 
     bench/waiting.py end [--processes 20000] [--files kernel]   # from the end of a command to its complete trace
-    bench/waiting.py several [--traces 1000]                    # wfstat io of many small traces together
+    bench/waiting.py several [--traces 100 1000]                # wfstat io of many small traces together
+    bench/waiting.py merge [--traces 100 1000] [--hosts 4]      # ftrac merge of those of several machines
     bench/waiting.py long [--handles 1000000]                   # wfstat handle as text and as CSV
 
 Prints wall clock and processor time, the largest memory, and the load of the machine, of which the first depends.  Needs root for
 --files kernel.
 """
 import argparse
+import contextlib
 import os
 import pathlib
 import resource
@@ -59,12 +61,47 @@ def end(options, base):
 
 
 def several(options, base):
+    for number in options.traces:
+        traces = small_traces(base, number)
+        timed(f"{number} traces", [WFSTAT, "io", *traces])
+
+
+def small_traces(base, number):
+    """Of eight runs, and copies of them."""
     for i in range(8):
         trace(base, SMALL, base / f"one{i}.db")
-    traces = [base / f"T{i}.db" for i in range(options.traces)]
+    traces = [base / f"T{i}.db" for i in range(number)]
     for i, path in enumerate(traces):
         shutil.copy(base / f"one{i % 8}.db", path)
-    timed(f"{len(traces)} traces", [WFSTAT, "io", *traces])
+    return traces
+
+
+def give_to(path, i, host):
+    """As if that machine had recorded it, of a file system that all have; each run has its own inodes, after the one before it."""
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE meta SET value = ? WHERE key = 'host'", (host,))
+        db.execute("UPDATE meta SET value = 'boot of ' || ? WHERE key = 'boot_id'", (host,))
+        db.execute("UPDATE meta SET value = value + ? WHERE key IN ('start_ns', 'end_ns')", (i * 1000000000,))
+        db.execute("UPDATE mounts SET fstype = 'nfs4', source = 'server:/export', fsid = '7/7'")
+        db.execute("UPDATE files SET ino = ino + ?, birth = birth + ? WHERE state & 1", (i * 100000, i * 1000000000))
+
+
+def merge(options, base):
+    for number in options.traces:
+        directory = base / f"{number}"
+        directory.mkdir()
+        traces = small_traces(directory, number)
+        for made in directory.glob("one*"):
+            made.unlink()
+        for i, path in enumerate(traces):
+            give_to(path, i, f"node{i % options.hosts}")
+        timed(f"{number} traces of {options.hosts} machines, {sum(p.stat().st_size for p in traces) / 1e6:.1f} MB",
+              [FTRAC, "merge", "-o", base / f"{number}.db", directory])
+        with contextlib.closing(sqlite3.connect(base / f"{number}.db")) as db:
+            counts = [db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("processes", "files", "op")]
+            ran, = db.execute("SELECT sum(iif(key = 'end_ns', value, -value)) / 1e9 FROM merged WHERE key IN ('start_ns', 'end_ns')").fetchone()
+        print(f"    {counts[0]} processes, {counts[1]} files and {counts[2]} operations of runs that took {ran:.0f} s; "
+              f"{(base / f'{number}.db').stat().st_size / 1e6:.1f} MB")
 
 
 def multiply(path, wanted):
@@ -93,14 +130,15 @@ def long(options, base):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("what", choices=["end", "several", "long"])
+    parser.add_argument("what", choices=["end", "several", "merge", "long"])
     parser.add_argument("--processes", type=int, default=20000)
     parser.add_argument("--files", default="kernel", help="kernel or mount")
-    parser.add_argument("--traces", type=int, default=1000)
+    parser.add_argument("--traces", type=int, nargs="+", default=[100, 1000])
+    parser.add_argument("--hosts", type=int, default=4)
     parser.add_argument("--handles", type=int, default=1000000)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="ftrac-waiting-", dir=os.environ.get("TMPDIR", "/var/tmp")) as directory:
-        {"end": end, "several": several, "long": long}[options.what](options, pathlib.Path(directory))
+        {"end": end, "several": several, "merge": merge, "long": long}[options.what](options, pathlib.Path(directory))
 
 
 main()
