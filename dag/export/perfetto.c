@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/saturate.h"
+#include "base/vector.h"
 #include "base/version.h"
 #include "dag/graph/critical.h"
 #include "dag/output/json.h"
@@ -26,6 +27,8 @@ struct perfetto {
 	FILE *out;
 	struct track *tracks; /* of processes, by their index in the graph, which is the order of their ids */
 	int32_t n;
+	const char **hosts; /* of all processes, in the order of their first ones; NULL: one, or not known */
+	int n_hosts;
 	int64_t flows, async;
 	bool failed; /* out of memory */
 };
@@ -49,6 +52,79 @@ static double us(const struct perfetto *e, int64_t t_ns)
 	return (double)saturate_subtract(t_ns, e->workflow->begin_ns) / 1e3;
 }
 
+/* ---- machines ---- */
+
+static int find_host(const struct perfetto *e, const char *host)
+{
+	for (int i = 0; host && i < e->n_hosts; i++)
+		if (strcmp(e->hosts[i], host) == 0)
+			return i;
+	return -1;
+}
+
+static int list_hosts(struct perfetto *e)
+{
+	for (int32_t i = 0; i < e->workflow->graph->n_processes; i++) {
+		const char *host = workflow_task(e->workflow, i)->host;
+
+		if (host && find_host(e, host) < 0 && vector_push(e->hosts, e->n_hosts, host) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Behind the ids of processes. */
+static int64_t host_pid(const struct perfetto *e, int host)
+{
+	return saturate_add(e->n ? e->tracks[e->n - 1].id : 0, host + 1);
+}
+
+static void put_about(struct perfetto *e, int64_t pid, const char *what, const char *key, json_t *value)
+{
+	put(e, json_pack("{s:s,s:s,s:I,s:{s:o}}", "ph", "M", "name", what, "pid", (json_int_t)pid, "args", key, value));
+}
+
+static void put_hosts(struct perfetto *e)
+{
+	for (int i = 0; i < e->n_hosts; i++) {
+		put_about(e, host_pid(e, i), "process_name", "name", string(e->hosts[i]));
+		put_about(e, host_pid(e, i), "process_sort_index", "sort_index", json_integer(2 * i));
+	}
+}
+
+/* Where a process is shown. */
+static void put_host_of(struct perfetto *e, int64_t id, const char *host)
+{
+	int i = find_host(e, host);
+
+	if (i < 0)
+		return;
+	put_about(e, id, "process_labels", "labels", string(host));
+	put_about(e, id, "process_sort_index", "sort_index", json_integer(2 * i + 1));
+}
+
+static void put_number(json_t *args, const char *name, const int64_t *number)
+{
+	if (number)
+		json_object_set_new(args, name, json_integer(*number));
+}
+
+void perfetto_clock(struct perfetto *e, const struct perfetto_clock *clock)
+{
+	int i = find_host(e, clock->host);
+	json_t *args;
+
+	if (i < 0)
+		return;
+	args = json_object();
+	put_number(args, "realtime_ns", &clock->realtime_ns);
+	put_number(args, "boot_ns", clock->boot_ns);
+	put_number(args, "offset_ns", clock->offset_ns);
+	put_number(args, "uncertainty_ns", clock->uncertainty_ns);
+	put(e, json_pack("{s:s,s:s,s:s,s:s,s:I,s:I,s:f,s:o}", "ph", "i", "s", "p", "cat", "clock", "name", "clock", "pid",
+		       (json_int_t)host_pid(e, i), "tid", (json_int_t)0, "ts", us(e, clock->t_ns), "args", args));
+}
+
 /* ---- processes ---- */
 
 static void put_name(struct perfetto *e, const char *what, const struct track *t, json_t *name)
@@ -69,6 +145,7 @@ static void put_process(struct perfetto *e, int32_t i)
 		json_object_set_new(args, "exit_signal", json_integer(task->exit_signal));
 	if (task->phase)
 		json_object_set_new(args, "phase", string(task->phase));
+	put_host_of(e, t->id, task->host);
 	put_name(e, "process_name", t, string(task->program));
 	put_name(e, "thread_name", t, string(task->program));
 	put(e, json_pack("{s:s,s:s,s:o,s:I,s:I,s:f,s:f,s:o}", "ph", "X", "cat", "process", "name",
@@ -82,8 +159,10 @@ static int list_tracks(struct perfetto *e)
 
 	e->n = w->graph->n_processes;
 	e->tracks = calloc((size_t)e->n + 1, sizeof(*e->tracks));
-	if (!e->tracks)
+	if (!e->tracks || list_hosts(e) < 0)
 		return -ENOMEM;
+	if (e->n_hosts < 2)
+		e->n_hosts = 0;
 	for (int32_t i = 0; i < e->n; i++) {
 		const struct task *task = workflow_task(w, i);
 
@@ -240,6 +319,8 @@ int perfetto_begin(const struct workflow *workflow, const struct shape *shape, b
 	r = list_tracks(e);
 	put_name(e, "process_name", &(struct track){ .id = RUN_PID }, string("run"));
 	if (r == 0)
+		put_hosts(e);
+	if (r == 0)
 		r = put_flows(e);
 	if (r < 0)
 		perfetto_end(e);
@@ -254,6 +335,7 @@ int perfetto_end(struct perfetto *e)
 
 	fputs("\n]}\n", e->out);
 	free(e->tracks);
+	free(e->hosts);
 	free(e);
 	return failed ? -ENOMEM : 0;
 }

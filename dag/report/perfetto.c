@@ -17,6 +17,42 @@
 
 #define CURVES_MAX 2
 
+/* ---- clocks ---- */
+
+static struct perfetto_text text_of(const struct query *query, int column)
+{
+	struct perfetto_text text = { NULL, 0 };
+
+	if (query_type(query, column) != QUERY_NULL)
+		text.bytes = query_bytes(query, column, &text.len);
+	return text;
+}
+
+enum clock_column { HOST, T, REALTIME, BOOT, OFFSET, UNCERTAINTY };
+
+static void put_clock(struct perfetto *perfetto, const struct query *query)
+{
+	int64_t boot = query_int(query, BOOT), offset = query_int(query, OFFSET), uncertainty = query_int(query, UNCERTAINTY);
+
+	perfetto_clock(perfetto, &(struct perfetto_clock){ .host = text_of(query, HOST).bytes, .t_ns = query_int(query, T),
+		.realtime_ns = query_int(query, REALTIME), .boot_ns = query_type(query, BOOT) == QUERY_NULL ? NULL : &boot,
+		.offset_ns = query_type(query, OFFSET) == QUERY_NULL ? NULL : &offset,
+		.uncertainty_ns = query_type(query, UNCERTAINTY) == QUERY_NULL ? NULL : &uncertainty });
+}
+
+static int put_clocks(struct report *r, struct perfetto *perfetto)
+{
+	struct query *query;
+	int error = traces_query(r->db, "report.clocks", "host t_ns realtime_ns boot_ns offset_ns uncertainty_ns", &r->choice, &query, NULL, r->failure);
+
+	while (error == 0 && (error = traces_next(r->db, query, r->failure)) > 0) {
+		put_clock(perfetto, query);
+		error = 0;
+	}
+	query_end(query);
+	return error;
+}
+
 /* ---- counters ---- */
 
 struct diagram {
@@ -72,15 +108,6 @@ static int put_counters(struct report *r, struct perfetto *perfetto)
 
 enum column { PROCESS, TID, NAME, PATH, START, LATENCY, RESULT, BYTES };
 
-static struct perfetto_text text_of(const struct query *query, int column)
-{
-	struct perfetto_text text = { NULL, 0 };
-
-	if (query_type(query, column) != QUERY_NULL)
-		text.bytes = query_bytes(query, column, &text.len);
-	return text;
-}
-
 static void put_operation(struct perfetto *perfetto, const struct query *query)
 {
 	int64_t result = query_int(query, RESULT), bytes = query_int(query, BYTES);
@@ -121,7 +148,9 @@ static int put_all(struct report *r, FILE *out)
 
 	if (perfetto_begin(r->workflow, r->shape, r->whole, out, &perfetto) < 0)
 		return failure_memory(r->failure);
-	error = put_counters(r, perfetto);
+	error = put_clocks(r, perfetto);
+	if (error == 0)
+		error = put_counters(r, perfetto);
 	if (error == 0 && r->has_ops)
 		error = put_operations(r, perfetto);
 	return perfetto_end(perfetto) < 0 && error == 0 ? failure_memory(r->failure) : error;

@@ -230,6 +230,41 @@ def check_perfetto(trace, base):
     checks.equal("speedscope reads it", done.returncode, 0)
 
 
+def given_to(trace, out, host, later_ns):
+    """As if that machine had recorded it, later."""
+    shutil.copy(trace, out)
+    with contextlib.closing(sqlite3.connect(out)) as db, db:
+        db.execute("UPDATE meta SET value = ? WHERE key = 'host'", (host,))
+        db.execute("UPDATE meta SET value = 'boot of ' || ? WHERE key = 'boot_id'", (host,))
+        db.execute("UPDATE meta SET value = value + ? WHERE key IN ('start_ns', 'end_ns')", (later_ns,))
+    return out
+
+
+def check_machines(trace, base):
+    """Each of them is a process of the time line, before those that ran there."""
+    parts = [given_to(trace, base / f"{host}.db", host, i * 10 ** 12) for i, host in enumerate(("first", "second"))]
+    line = base / "machines.json"
+    done = run(WFREPORT, "--perfetto", "-o", line, *parts)
+    checks.equal("a time line of two machines is made", done.returncode, 0)
+    events = json.loads(line.read_text())["traceEvents"]
+
+    def about(name, key):
+        return {e["pid"]: e["args"][key] for e in events if e["ph"] == "M" and e["name"] == name}
+    names, labels, order = about("process_name", "name"), about("process_labels", "labels"), about("process_sort_index", "sort_index")
+    machines = {names[pid]: pid for pid in names if pid and pid not in labels}
+    checks.equal("the machines", set(machines), {"first", "second"})
+    count = len(rows_of(["proc"], trace))
+    checks.equal("each process has one for its label", sorted(labels.values()), ["first"] * count + ["second"] * count)
+    checks.equal("they follow it", {pid for pid, host in labels.items() if order[pid] != order[machines[host]] + 1}, set())
+    pairs = [e for e in events if e["ph"] == "i" and e["cat"] == "clock"]
+    checks.equal("what clocks showed, at the begin and the end of each", {e["pid"] for e in pairs}, set(machines.values()))
+    checks.check("its numbers", len(pairs) >= 4 and all({"realtime_ns", "boot_ns", "offset_ns"} <= set(e["args"]) for e in pairs), pairs)
+    begin = min(row["start_ns"] for row in rows_of(["proc"], trace))
+    first = [e for e in pairs if e["pid"] == machines["first"]]
+    checks.check("the wall clock is that of the time line", all(abs(e["args"]["realtime_ns"] - begin - e["ts"] * 1000) < 10 ** 9 for e in first), first)
+    checks.check("a trace of one machine has none", "process_labels" not in run(WFREPORT, "--perfetto", "-o", "-", trace).stdout.decode())
+
+
 # ---- the answer ----
 
 def check_answer(trace):
@@ -359,6 +394,7 @@ def main():
     check_diff(base / "compile" / "trace.db", base / "no-memory" / "trace.db", base)
     check_strict(base / "killed" / "trace.db")
     check_perfetto(base / "compile" / "trace.db", base)
+    check_machines(base / "compile" / "trace.db", base)
     shutil.rmtree(base)
     checks.end()
 
