@@ -114,7 +114,10 @@ static int finish(void *options, char **words)
 	o->watcher.path = *words ? *words : "trace.db";
 	if (*words && words[1])
 		return err_status(EXIT_USAGE, "one run is shown, so give one trace");
-	o->batch |= !LIVE_HAS_SCREEN || !isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO);
+	o->batch |= !isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO);
+	if (!LIVE_HAS_SCREEN && !o->batch)
+		err_print("plain lines instead of a full screen: this program was built without ncurses");
+	o->batch |= !LIVE_HAS_SCREEN;
 	if (o->count && !o->batch)
 		return err_status(EXIT_USAGE, "--count needs --batch");
 	return 0;
