@@ -2,11 +2,12 @@
 --
 -- Which processes of other runs have started the runs of a merged trace (merge_starts.h).
 
--- The processes of each part, and of it what the kernel and the environment say.  unsure: how wrong its times may be; NULL: not known.
+-- The processes of each part, and of it what the kernel and the environment say.  unsure: how wrong its times may be; NULL: not known, as
+-- beside a trace that was merged before, which does not keep how wrong its own may be.
 CREATE TEMP TABLE span (first INTEGER PRIMARY KEY, last, part, host, boot, namespace, run, started_in, client, server, began, unsure, merged, root, root_t);
 INSERT OR REPLACE INTO span SELECT p.first_process, NULL, p.part, f.host, f.boot, f.namespace, f.run, f.started_in, f.client, f.server, f.began,
 	(SELECT coalesce(h.uncertainty_ns, iif(h.synchronized AND h.contradiction_ns IS NULL, h.error_ns, NULL)) FROM host h
-		WHERE h.name IS f.host AND h.boot_id IS f.boot AND p.merged IS NULL), p.merged, NULL, NULL
+		WHERE h.name IS f.host AND h.boot_id IS f.boot AND NOT EXISTS (SELECT 1 FROM main.parts WHERE merged NOTNULL)), p.merged, NULL, NULL
 FROM main.parts p JOIN (SELECT part, max(iif(key = 'host', value, NULL)) AS host, max(iif(key = 'boot_id', value, NULL)) AS boot,
 		max(iif(key = 'pid_namespace', value, NULL)) AS namespace, max(iif(key = 'run', value, NULL)) AS run,
 		max(iif(key = 'started_in', value, NULL)) AS started_in, max(iif(key = 'ssh_client', value, NULL)) AS client,
@@ -21,6 +22,7 @@ DELETE FROM main.starts;
 UPDATE span SET root = (SELECT id FROM main.processes p WHERE p.id BETWEEN first AND last AND parent IS NULL ORDER BY id LIMIT 1);
 UPDATE span SET root_t = (SELECT start_t FROM main.processes WHERE id = root);
 CREATE INDEX temp.span_part ON span (part);
+CREATE INDEX temp.span_boot ON span (boot);
 
 -- The kernel's parent.  Of several traces that have it, the one of the run that the environment names, else the one that began last.
 CREATE TEMP TABLE orphan AS SELECT p.id, p.ppid, p.start_t, s.part, s.boot, s.namespace, s.started_in
