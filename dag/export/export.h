@@ -12,6 +12,7 @@
  *               bits are real numbers
  *   CSV         RFC 4180; a row for each node, then for each edge: element is "node" or "edge"
  *   JSON        {"schema": "ftrac.dag/1", "nodes": [...], "edges": [...]}
+ *   PROV-JSON   https://www.w3.org/submissions/prov-json/; files are entities, processes activities, users agents
  *
  * And its processes as stacks (stacks.h), which need each process for itself:
  *
@@ -36,6 +37,7 @@
 	FORMAT(cyjs, "for Cytoscape")                                \
 	FORMAT(csv, "a row for each node and each edge")             \
 	FORMAT(json, "nodes and edges with all their attributes")    \
+	FORMAT(prov, "provenance: W3C PROV-JSON")                    \
 	LINES(collapsed, "stacks for flame graphs, a line each (--stacks)") \
 	STACKS(speedscope, "all of these stacks for speedscope")      \
 	DRAWING(svg, "svg", "a picture, drawn by Graphviz")          \

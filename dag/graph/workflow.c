@@ -47,13 +47,14 @@ enum process_column {
 	P_CPU,
 	P_RSS,
 	P_CPU_DELAY,
+	P_UID,
 	P_DRIVER,
 	P_EXECUTED,
 	P_CHOSEN
 };
 #define PROCESS_COLUMNS                                                                               \
 	"id parent start_ns end_ns program command exe job xform phase step task label part host pid exit_code exit_signal cpu_ns " \
-	"rsspeak_bytes cpu_delay_ns driver executed chosen"
+	"rsspeak_bytes cpu_delay_ns uid driver executed chosen"
 
 static int add_process(struct workflow *w, const struct query *q)
 {
@@ -73,7 +74,8 @@ static int add_process(struct workflow *w, const struct query *q)
 		number_of(q, P_PID, WORKFLOW_UNKNOWN), number_of(q, P_EXIT_CODE, WORKFLOW_UNKNOWN),
 		number_of(q, P_EXIT_SIGNAL, WORKFLOW_UNKNOWN),
 		number_of(q, P_CPU, WORKFLOW_UNKNOWN), number_of(q, P_RSS, WORKFLOW_UNKNOWN),
-		number_of(q, P_CPU_DELAY, WORKFLOW_UNKNOWN), number_of(q, P_DRIVER, 0),
+		number_of(q, P_CPU_DELAY, WORKFLOW_UNKNOWN), number_of(q, P_UID, WORKFLOW_UNKNOWN),
+		number_of(q, P_DRIVER, 0),
 		number_of(q, P_EXECUTED, 1), query_int(q, P_CHOSEN), NULL };
 	if (process.end_ns != GRAPH_NEVER && process.end_ns > w->end_ns)
 		w->end_ns = process.end_ns;

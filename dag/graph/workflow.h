@@ -28,7 +28,7 @@ struct task {
 	const char *host;
 	int64_t part; /* the id of the first process of its task; or WORKFLOW_UNKNOWN */
 	int64_t pid, exit_code, exit_signal, cpu_ns, rss_bytes,
-		cpu_delay_ns; /* or WORKFLOW_UNKNOWN */
+		cpu_delay_ns, uid; /* or WORKFLOW_UNKNOWN */
 	bool driver;          /* starts others as fast as its slots allow: make, ninja, xargs ... */
 	bool executed;	      /* its last program is one that it executed, not that of its parent; true if not known */
 	bool chosen;

@@ -3,7 +3,7 @@
 --- graph.processes of process: all processes, and which of them the options choose
 {with phase step end_ns}SELECT p.id, p.parent, p.start_ns, p.end_ns, p.program, p.command, p.exe, p.job, p.xform,
 	coalesce(q.phase, p.phase) AS phase, coalesce(q.step, p.step) AS step, iif(p.part NOTNULL, p.task, NULL) AS task, p.label, p.part, p.host, p.pid, p.exit_code, p.exit_signal, p.cpu_ns,
-	p.rsspeak_bytes, p.cpu_delay_ns, (SELECT g.driver FROM program g WHERE g.image = p.image) AS driver,
+	p.rsspeak_bytes, p.cpu_delay_ns, p.uid, (SELECT g.driver FROM program g WHERE g.image = p.image) AS driver,
 	(SELECT i.seq > 0 FROM image i WHERE i.id = p.image) AS executed, q.id IS NOT NULL AS chosen
 FROM process p LEFT JOIN proc q ON q.id = p.id ORDER BY p.id
 

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/output.h"
@@ -39,6 +40,22 @@ json_t *json_text(const char *bytes, size_t len)
 	cleanup_free char *fit = json ? NULL : utf8_replace(bytes, len, &fit_len);
 
 	return fit ? json_stringn(fit, fit_len) : json;
+}
+
+json_t *json_time(int64_t ns, bool fraction)
+{
+	const time_t seconds = (time_t)(ns / 1000000000);
+	char text[64];
+	struct tm tm;
+	size_t len;
+
+	if (ns < 0 || !gmtime_r(&seconds, &tm) || !(len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm)))
+		return NULL;
+	if (fraction)
+		snprintf(text + len, sizeof(text) - len, ".%09lldZ", (long long)(ns % 1000000000));
+	else
+		snprintf(text + len, sizeof(text) - len, "Z");
+	return json_string(text);
 }
 
 json_t *json_uri(const char *path)

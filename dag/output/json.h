@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct json_t;
@@ -23,6 +24,10 @@ bool json_memory_failed(void);
 
 /* A string, with U+FFFD in place of bytes that are not UTF-8; a new reference.  NULL: out of memory. */
 struct json_t *json_text(const char *bytes, size_t len);
+
+/* A time since the epoch as a date of ISO 8601 in UTC, with nanoseconds or in whole seconds: a new reference.  NULL: there is no such
+ * date, or out of memory. */
+struct json_t *json_time(int64_t ns, bool fraction);
 
 /* A path as a relative reference of RFC 3986, in which ':' would end a scheme: a new reference.  NULL: out of memory. */
 struct json_t *json_uri(const char *path);

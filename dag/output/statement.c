@@ -5,7 +5,6 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <string.h>
-#include <time.h>
 
 #include "dag/output/json.h"
 
@@ -27,13 +26,7 @@ static json_t *text_or_null(const char *text)
 
 static json_t *time_of(int64_t ns)
 {
-	time_t seconds = (time_t)(ns / 1000000000);
-	char text[32];
-	struct tm tm;
-
-	if (ns <= 0 || !gmtime_r(&seconds, &tm) || !strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm))
-		return NULL;
-	return json_string(text);
+	return ns > 0 ? json_time(ns, false) : NULL;
 }
 
 static json_t *descriptor(const struct artifact *a)
