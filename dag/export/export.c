@@ -9,10 +9,10 @@
 #include "dag/shape/attributes.h"
 
 #define FORMAT(name, help) { #name, help, export_##name, NULL, false, NULL },
-#define STACKS(name, help) { #name, help, export_##name, NULL, true, NULL },
+#define SINGLE(name, help) { #name, help, export_##name, NULL, true, NULL },
 #define LINES(name, help) { #name, help, NULL, name##_write, true, NULL },
 #define DRAWING(name, picture, help) { #name, help, NULL, NULL, false, picture },
-const struct export exports[] = { EXPORTS(FORMAT, STACKS, LINES, DRAWING){ NULL, NULL, NULL, NULL, false, NULL } };
+const struct export exports[] = { EXPORTS(FORMAT, SINGLE, LINES, DRAWING){ NULL, NULL, NULL, NULL, false, NULL } };
 _Static_assert(sizeof(exports) / sizeof(exports[0]) <= EXPORTS_MAX + 1,
 	"EXPORTS_MAX is the number of formats");
 

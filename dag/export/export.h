@@ -14,7 +14,10 @@
  *   JSON        {"schema": "ftrac.dag/1", "nodes": [...], "edges": [...]}
  *   PROV-JSON   https://www.w3.org/submissions/prov-json/; files are entities, processes activities, users agents
  *
- * And its processes as stacks (stacks.h), which need each process for itself:
+ *   RO-Crate    the profile Process Run Crate 0.5, https://w3id.org/ro/wfrun/process/0.5: what is to be ro-crate-metadata.json in
+ *               the directory of the run
+ *
+ * And its processes as stacks (stacks.h):
  *
  *   collapsed   a line for each stack, with one kind of values
  *   speedscope  a profile for each kind; https://github.com/jlfwong/speedscope/blob/main/src/lib/file-format-spec.ts
@@ -27,10 +30,10 @@
 
 /*
  * All formats, in the order of wfdag's help: the option --NAME FILE, and what the file is for.  A FORMAT is written by
- * export_NAME(), which stands in NAME.c, and so is one of STACKS; LINES are stacks of one kind, by NAME_write(); a DRAWING is DOT, or
+ * export_NAME(), which stands in NAME.c, and so is a SINGLE one, which shows each process for itself; LINES are stacks of one kind, by NAME_write(); a DRAWING is DOT, or
  * what dot makes of it with -Tpicture.
  */
-#define EXPORTS(FORMAT, STACKS, LINES, DRAWING)                      \
+#define EXPORTS(FORMAT, SINGLE, LINES, DRAWING)                      \
 	DRAWING(dot, NULL, "for Graphviz")                           \
 	FORMAT(gml, "for networkx and yEd")                          \
 	FORMAT(graphml, "for networkx, igraph, yEd and Gephi")       \
@@ -38,8 +41,9 @@
 	FORMAT(csv, "a row for each node and each edge")             \
 	FORMAT(json, "nodes and edges with all their attributes")    \
 	FORMAT(prov, "provenance: W3C PROV-JSON")                    \
+	SINGLE(rocrate, "provenance: Process Run RO-Crate, its metadata") \
 	LINES(collapsed, "stacks for flame graphs, a line each (--stacks)") \
-	STACKS(speedscope, "all of these stacks for speedscope")      \
+	SINGLE(speedscope, "all of these stacks for speedscope")      \
 	DRAWING(svg, "svg", "a picture, drawn by Graphviz")          \
 	DRAWING(png, "png", "a picture, drawn by Graphviz")          \
 	DRAWING(pdf, "pdf", "a picture, drawn by Graphviz")          \
@@ -55,7 +59,7 @@ struct export
 	const char *help;
 	int (*write)(const struct shape *shape, FILE *out); /* 0 or -errno; NULL: lines, or a drawing */
 	int (*write_lines)(const struct shape *shape, const struct stacks_kind *kind, FILE *out);
-	bool is_stacks;
+	bool is_single; /* it shows each process for itself */
 	const char *picture; /* NULL: the file is what is written */
 };
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "dag/export/roles.h"
 #include "dag/output/json.h"
 #include "dag/shape/attributes.h"
 
@@ -115,35 +116,31 @@ static void put_nodes(struct writing *w, enum node_kind kind, const char *sectio
 
 /* ---- relations ---- */
 
-/* What edges with any of these kinds are.  Between a process and a file: whichever way the edge leads, since the graph has no cycle. */
+/* What edges are.  role: of those between a file, which is the first, and a process; else of those between nodes of one kind. */
 struct relation {
-	const char *section, *first, *second; /* the roles of both ends, of a file and a process: of the file first */
-	char letter;			      /* of its ids, which are those of edges */
-	enum node_kind of, with;
-	int kinds;
-	bool has_time;
+	const char *section, *first, *second;
+	char letter; /* of its ids, which are those of edges */
+	enum role role;
+	enum node_kind kind;
 	const char *type;
 };
 
-#define IN (EDGE_READ | EDGE_EXECUTE | EDGE_MAP | EDGE_META)
-#define OUT (EDGE_WRITE | EDGE_CREATE | EDGE_RENAME | EDGE_TRUNCATE)
-
 static const struct relation relations[] = {
-	{ "used", "prov:entity", "prov:activity", 'u', NODE_FILE, NODE_PROCESS, IN, true, NULL },
-	{ "wasGeneratedBy", "prov:entity", "prov:activity", 'g', NODE_FILE, NODE_PROCESS, OUT, true, NULL },
-	{ "wasInvalidatedBy", "prov:entity", "prov:activity", 'x', NODE_FILE, NODE_PROCESS, EDGE_DELETE, true, NULL },
-	{ "wasInformedBy", "prov:informant", "prov:informed", 'i', NODE_PROCESS, NODE_PROCESS, -1, false, NULL },
-	{ "wasDerivedFrom", "prov:usedEntity", "prov:generatedEntity", 'd', NODE_FILE, NODE_FILE, -1, false, "prov:Revision" },
+	{ "used", "prov:entity", "prov:activity", 'u', ROLE_USED, NODE_FILE, NULL },
+	{ "wasGeneratedBy", "prov:entity", "prov:activity", 'g', ROLE_MADE, NODE_FILE, NULL },
+	{ "wasInvalidatedBy", "prov:entity", "prov:activity", 'x', ROLE_REMOVED, NODE_FILE, NULL },
+	{ "wasInformedBy", "prov:informant", "prov:informed", 'i', 0, NODE_PROCESS, NULL },
+	{ "wasDerivedFrom", "prov:usedEntity", "prov:generatedEntity", 'd', 0, NODE_FILE, "prov:Revision" },
 };
 
 /* The first moment of what an edge is; of several in one edge only where that is known. */
-static int64_t time_of(const struct shape *shape, const struct shape_edge *e, int kinds)
+static int64_t time_of(const struct shape *shape, const struct shape_edge *e, enum role role)
 {
 	const struct graph_access *a = e->access == GRAPH_NONE ? NULL : &shape->workflow->graph->accesses[e->access];
 
-	if (kinds == EDGE_DELETE)
+	if (role == ROLE_REMOVED)
 		return a ? a->last_ns : GRAPH_NEVER;
-	if (a && kinds == IN && a->first_in_ns != GRAPH_NEVER)
+	if (a && role == ROLE_USED && a->first_in_ns != GRAPH_NEVER)
 		return a->first_in_ns;
 	return e->time_ns;
 }
@@ -158,8 +155,8 @@ static void put_relation(struct writing *w, const struct relation *relation, int
 	snprintf(name, sizeof(name), "run:%s", w->shape->nodes[first].id);
 	snprintf(other, sizeof(other), "run:%s", w->shape->nodes[second].id);
 	record = json_pack("{s:s,s:s}", relation->first, name, relation->second, other);
-	if (relation->has_time)
-		set_time(record, "prov:time", time_of(w->shape, e, relation->kinds));
+	if (relation->role)
+		set_time(record, "prov:time", time_of(w->shape, e, relation->role));
 	if (relation->type)
 		set_type(record, relation->type);
 	set_attributes(w, record, i, attributes_of_edges, attribute_of_edge);
@@ -173,14 +170,11 @@ static void put_relations(struct writing *w, const struct relation *relation)
 	begin_section(w, relation->section);
 	for (int32_t i = 0; i < shape->n_edges; i++) {
 		const struct shape_edge *e = &shape->edges[i];
-		enum node_kind from = shape->nodes[e->from].kind, to = shape->nodes[e->to].kind;
+		const struct roles roles = roles_of(shape, e);
 
-		if (!(e->kinds & relation->kinds))
-			continue;
-		if (from == relation->of && to == relation->with)
-			put_relation(w, relation, i, e->from, e->to);
-		else if (from == relation->with && to == relation->of)
-			put_relation(w, relation, i, e->to, e->from);
+		if (relation->role ? roles.roles & relation->role
+				   : shape->nodes[e->from].kind == relation->kind && shape->nodes[e->to].kind == relation->kind)
+			put_relation(w, relation, i, roles.file, roles.process);
 	}
 	end_section(w);
 }

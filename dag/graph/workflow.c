@@ -407,6 +407,14 @@ static int delay_reads(struct workflow *w)
 	return 0;
 }
 
+static const char *fact_of(struct workflow *w, const struct query_db *db, const char *key)
+{
+	const char *text = query_fact_text(db, key), *copy = text ? arena_text(&w->texts, text, strlen(text)) : NULL;
+
+	w->failed |= text && !copy;
+	return copy;
+}
+
 int workflow_load(struct query_db *db, const struct workflow_options *options,
 	struct workflow **ret_workflow, struct failure *failure)
 {
@@ -421,8 +429,10 @@ int workflow_load(struct query_db *db, const struct workflow_options *options,
 	w->begin_ns = query_fact(db, "start_ns", 0);
 	w->end_ns = query_fact(db, "end_ns", w->begin_ns);
 	w->cpus = query_fact(db, "cpus", 0);
+	w->command = fact_of(w, db, "command");
+	w->cwd = fact_of(w, db, "cwd");
 	w->is_native = files && (strcmp(files, "kernel") == 0 || strcmp(files, "preload") == 0);
-	w->is_attached = w->is_native && !query_fact_text(db, "command");
+	w->is_attached = w->is_native && !w->command;
 	r = load_all(&loading, options);
 	if (r == 0)
 		r = failure_of_memory(failure, delay_reads(w));

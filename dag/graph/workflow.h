@@ -67,6 +67,7 @@ struct workflow {
 	const char **
 		groups; /* of each process: what it is called where processes are grouped; NULL: nothing is known */
 	int64_t begin_ns, end_ns;
+	const char *command, *cwd; /* of the run; NULL: not known */
 	int64_t cpus; /* of the host; 0: not known */
 	bool is_attached; /* there was no command: processes were recorded that ran already */
 	bool is_native; /* system calls were recorded: none was a request to ftrac */

@@ -477,13 +477,13 @@ static int check_stdout(const struct dag_options *o)
 	return 0;
 }
 
-/* Stacks show each process for itself. */
-static int check_stacks(const struct dag_options *o)
+/* Some formats show each process for itself; of lines there are several kinds. */
+static int check_single(const struct dag_options *o)
 {
 	bool has_lines = false;
 
 	for (int i = 0; exports[i].option; i++) {
-		if (!o->outputs[i] || !exports[i].is_stacks)
+		if (!o->outputs[i] || !exports[i].is_single)
 			continue;
 		has_lines |= exports[i].write_lines != NULL;
 		if (o->fold.groups || o->fold.expand || o->max_given)
@@ -507,7 +507,7 @@ static int check(const struct dag_options *o)
 			o->own_analysis);
 	if (o->reach.between[0] && !o->reach.between[1])
 		return err_status(EXIT_USAGE, "--between needs two ends: --between A --between B");
-	return check_stacks(o) || check_stdout(o) || choice_check(&o->choice) ? EXIT_USAGE : 0;
+	return check_single(o) || check_stdout(o) || choice_check(&o->choice) ? EXIT_USAGE : 0;
 }
 
 /* CSV and JSON are formats of graphs and of tables. */

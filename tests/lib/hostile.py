@@ -34,7 +34,7 @@ else:
 COMMANDS += [[os.path.abspath(FTRAC), *line.split()] for line in MERGE] + [[os.path.abspath(FTRAC), "top", "--batch"]]
 DEEP_COMMANDS = [[WFSTAT], [WFDAG, "critical-path", "--top", "3"], [WFDAG, "--tree", "--json"],
                  [WFDAG, "generate", "--make"], [WFDAG, "makespan"], [WFDAG, "generate", "--wfformat"],
-                 [WFDAG, "--dot", "--include", "command:make"], [WFDAG, "--speedscope"], [WFDAG, "--collapsed"], [WFDAG, "diff", "whole.db"]]
+                 [WFDAG, "--dot", "--include", "command:make"], [WFDAG, "--speedscope"], [WFDAG, "--rocrate"], [WFDAG, "--collapsed"], [WFDAG, "diff", "whole.db"]]
 
 # Names with each byte, and names with a meaning for shells, make, XML, SQL, gnuplot, terminals or options.
 NAMES = [b"c" + bytes(b for b in range(first, first + 16) if b not in b"\0/") for first in range(0, 256, 16)] + [

@@ -227,7 +227,7 @@ def check_xml(checks, label, path):
 # With --json, which they are compared with, these are all exports that are no pictures.
 READ = ("dot", "graphml", "cyjs", "gml", "csv")
 # What has no nodes and edges has a case of its own.
-ELSEWHERE = {"collapsed": "stacks", "speedscope": "stacks", "prov": "provenance"}
+ELSEWHERE = {"collapsed": "stacks", "speedscope": "stacks", "prov": "provenance", "rocrate": "crate"}
 
 
 def read_all(checks, db, base, options, found):
