@@ -13,6 +13,8 @@
 struct writer {
 	struct xml xml;
 	const struct jobs *jobs;
+	const struct generate_facts *facts;
+	const struct job *job; /* the one that is being written */
 	struct printable clean;
 };
 
@@ -25,6 +27,41 @@ static void attribute(struct writer *w, const char *name, const char *value)
 static void title(struct writer *w, const char *name, const char *value)
 {
 	attribute(w, name, printable_text(&w->clean, value));
+}
+
+/* Version 2.1, as simulators read it: a size is required, and a file comes from one job, or from outside.  A job that is the only one to
+ * write a file makes it; where several do, they wait for each other as the elements "child" say. */
+static void put_simulated_use(void *arg, int32_t index, bool input, bool output)
+{
+	struct writer *w = arg;
+	const struct job_file *file = &w->jobs->files[index];
+	const bool makes = output && !file->source && file->producer == w->job - w->jobs->jobs;
+
+	if (file->directory)
+		return;
+	(void)input;
+	xml_begin(&w->xml, "uses");
+	attribute(w, "file", file->path);
+	attribute(w, "link", makes ? "output" : "input");
+	attribute(w, "register", "false");
+	attribute(w, "transfer", makes && !file->kept ? "false" : "true");
+	xml_attribute_id(&w->xml, "size", 0, file->bytes == WORKFLOW_UNKNOWN ? 0 : file->bytes);
+	xml_end(&w->xml);
+}
+
+static void put_simulated_job(struct writer *w, const struct job *job)
+{
+	const int64_t ns = generate_runtime_ns(w->facts, job);
+	char runtime[64];
+
+	snprintf(runtime, sizeof(runtime), "%lld.%09lld", (long long)(ns / 1000000000), (long long)(ns % 1000000000));
+	xml_begin(&w->xml, "job");
+	attribute(w, "id", job->name);
+	attribute(w, "name", job_program(w->jobs, job));
+	attribute(w, "runtime", runtime);
+	w->job = job;
+	job_each_use(job, put_simulated_use, w);
+	xml_end(&w->xml);
 }
 
 static void put_use(void *arg, int32_t index, bool input, bool output)
@@ -81,7 +118,7 @@ static void put_parents(struct writer *w, const struct job *job)
 int generate_dax(const struct jobs *jobs, const struct generate_facts *facts, FILE *out,
 	struct failure *failure)
 {
-	struct writer w = { .jobs = jobs };
+	struct writer w = { .jobs = jobs, .facts = facts };
 	bool failed;
 	int r = generate_check(jobs, "XML", xml_says, failure);
 
@@ -91,10 +128,10 @@ int generate_dax(const struct jobs *jobs, const struct generate_facts *facts, FI
 		return r;
 	xml_begin(&w.xml, "adag");
 	attribute(&w, "xmlns", "http://pegasus.isi.edu/schema/DAX");
-	attribute(&w, "version", "3.6");
+	attribute(&w, "version", facts->simulated ? "2.1" : "3.6");
 	title(&w, "name", *facts->name ? facts->name : "workflow");
 	for (int32_t i = 0; i < jobs->n_jobs; i++)
-		put_job(&w, &jobs->jobs[i]);
+		(facts->simulated ? put_simulated_job : put_job)(&w, &jobs->jobs[i]);
 	for (int32_t i = 0; i < jobs->n_jobs; i++)
 		put_parents(&w, &jobs->jobs[i]);
 	r = xml_close(&w.xml, out);

@@ -52,6 +52,7 @@ static void read_facts(struct job_list *list, struct query_db *db, const struct 
 	f->begin_ns = w->begin_ns;
 	f->end_ns = query_fact(db, "end_ns", w->end_ns);
 	f->wfformat = list->options->wfformat;
+	f->simulated = list->options->simulated;
 }
 
 /* ---- what cannot be done, or is to be known ---- */

@@ -9,7 +9,8 @@
  *   DAGMan     https://htcondor.readthedocs.io/en/latest/automated-workflows/dagman-reference.html: one file,
  *              with the submit description; jobs run where the files are seen (a shared file system)
  *   Pegasus    the abstract workflow of version 5.0, in YAML; its catalogs are the site's matter
- *   DAX        the one of Pegasus 4, version 3.6, in XML
+ *   DAX        the one of Pegasus 4, version 3.6, in XML; or version 2.1 with run times and sizes, which simulators read (SimGrid,
+ *              WRENCH)
  *
  * The same trace gives the same bytes.  What is not known is left out.
  *
@@ -20,6 +21,7 @@
 
 #include <stdio.h>
 
+#include "base/saturate.h"
 #include "dag/jobs/jobs.h"
 
 /* wfdag generate, with a command line of its own; an exit status. */
@@ -31,7 +33,16 @@ struct generate_facts {
 	int64_t cpus, memory_bytes; /* 0: not known */
 	int64_t begin_ns, end_ns;
 	int wfformat; /* the minor number of its version: 5, 6 */
+	bool simulated; /* DAX 2.1 */
 };
+
+/* From the begin of a job to its end, or that of the run if it had not ended. */
+static inline int64_t generate_runtime_ns(const struct generate_facts *facts, const struct job *job)
+{
+	const int64_t end_ns = job->end_ns == GRAPH_NEVER ? facts->end_ns : job->end_ns, ns = saturate_subtract(end_ns, job->start_ns);
+
+	return ns > 0 ? ns : 0;
+}
 
 struct failure;
 

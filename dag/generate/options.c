@@ -23,12 +23,14 @@ enum long_option {
 	LONG_LEVEL,
 	LONG_ROOT,
 	LONG_WFFORMAT_VERSION,
+	LONG_DAX_VERSION,
 };
 _Static_assert(LONG_LEVEL - LONG_MAKE == GENERATE_MAX, "an option for each output");
 
 static const struct option long_options[] = {
 	{ "dagman", optional_argument, NULL, LONG_DAGMAN },
 	{ "dax", optional_argument, NULL, LONG_DAX },
+	{ "dax-version", required_argument, NULL, LONG_DAX_VERSION },
 	{ "level", required_argument, NULL, LONG_LEVEL },
 	{ "make", optional_argument, NULL, LONG_MAKE },
 	{ "ninja", optional_argument, NULL, LONG_NINJA },
@@ -78,6 +80,8 @@ static const char help_text[] =
 "      --root DIR         the directory of the workflow, to which paths are\n"
 "                         relative (default: the directory of the traced command)\n"
 "      --wfformat-version VERSION   1.5 or 1.6 (default)\n"
+"      --dax-version VERSION   3.6 (default); 2.1, with run times and sizes, for\n"
+"                         simulators (SimGrid, WRENCH)\n"
 TRACES_HELP TRACES_OUTPUT_HELP
 "  -h, --help             print this\n"
 "  -V, --version          print the version\n"
@@ -86,11 +90,13 @@ TRACES_HELP TRACES_OUTPUT_HELP
 
 static const char *const levels[] = { "job", "process", NULL };
 static const char *const versions[] = { "1.5", "1.6", NULL };
+static const char *const dax_versions[] = { "3.6", "2.1", NULL };
 
 static const struct complete_value completed[] = {
 	{ "level", COMPLETE_WORDS, false, levels, NULL },
 	{ "root", COMPLETE_DIRECTORY, false, NULL, NULL },
 	{ "wfformat-version", COMPLETE_WORDS, false, versions, NULL },
+	{ "dax-version", COMPLETE_WORDS, false, dax_versions, NULL },
 	{ "output", COMPLETE_FILE, false, NULL, NULL },
 	{ NULL, COMPLETE_WORDS, false, NULL, NULL },
 };
@@ -119,6 +125,15 @@ static int set_version(struct generate_options *o, const char *value)
 	return status;
 }
 
+static int set_dax_version(struct generate_options *o, const char *value)
+{
+	int version, status = choice_parse_name("--dax-version", value, dax_versions, &version);
+
+	if (status == 0)
+		o->simulated = version == 1;
+	return status;
+}
+
 static int set_root(struct generate_options *o, const char *value)
 {
 	o->root = value;
@@ -140,6 +155,7 @@ static int apply(void *options, int option, const char *value)
 	case TRACES_FOREIGN: o->foreign = true; return 0;
 	case TRACES_STRICT: o->strict = true; return 0;
 	case TRACES_FORCE: output_force(); return 0;
+	case LONG_DAX_VERSION: return set_dax_version(o, value);
 	case LONG_WFFORMAT_VERSION: return set_version(o, value);
 	default: return -1;
 	}

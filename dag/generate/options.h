@@ -30,6 +30,7 @@ struct generate_options {
 	enum jobs_level level;
 	const char *root; /* NULL: as jobs.h has it */
 	int wfformat;     /* 5: version 1.5; 6 */
+	bool simulated; /* DAX 2.1 */
 	bool strict, foreign;
 };
 

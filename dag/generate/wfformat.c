@@ -58,13 +58,6 @@ static json_t *date(int64_t ns)
 	return json_string(text);
 }
 
-static int64_t runtime_ns(struct writer *w, const struct job *job)
-{
-	int64_t end = job->end_ns == GRAPH_NEVER ? w->facts->end_ns : job->end_ns;
-
-	return end > job->start_ns ? end - job->start_ns : 0;
-}
-
 /* ---- the graph ---- */
 
 static int find_children(struct writer *w)
@@ -241,7 +234,7 @@ static void set_int(json_t *object, const char *key, int64_t number)
 
 static json_t *execution_task(struct writer *w, const struct job *job)
 {
-	double wall = (double)runtime_ns(w, job) / 1e9;
+	double wall = (double)generate_runtime_ns(w->facts, job) / 1e9;
 	double cpu = job->cpu_ns == WORKFLOW_UNKNOWN ? -1 : (double)job->cpu_ns / 1e9;
 	json_t *object = json_pack("{s:s,s:f,s:o,s:[o]}", "id", job->name, "runtimeInSeconds", wall,
 		"executedAt", date(job->start_ns), "machines", text(w, w->facts->host, "unknown"));
@@ -288,7 +281,7 @@ static json_t *execution_metrics(struct writer *w)
 	for (int32_t i = 0; i < w->jobs->n_jobs; i++) {
 		const struct job *job = &w->jobs->jobs[i];
 
-		seconds += (double)runtime_ns(w, job) / 1e9;
+		seconds += (double)generate_runtime_ns(w->facts, job) / 1e9;
 		read = job_sum(read, job->read_bytes);
 		written = job_sum(written, job->written_bytes);
 	}

@@ -128,6 +128,7 @@ static const char *const trace_commands[][TRACE_WORDS] = {
 	{ "wfdag", "generate", "--make" },
 	{ "wfdag", "generate", "--snakemake" },
 	{ "wfdag", "generate", "--wfformat" },
+	{ "wfdag", "generate", "--dax", "--dax-version", "2.1" },
 	{ "wfdag", "generate", "--ninja" },
 	{ "wfdag", "generate", "--dagman" },
 	{ "wfdag", "generate", "--pegasus" },

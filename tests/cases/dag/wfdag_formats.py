@@ -229,6 +229,38 @@ def dax(what, db, level, w):
         checks.check(f"{what}: xmllint", done.returncode == 0, done.stderr)
 
 
+def dax_for_simulators(what, db, level, w):
+    """By the rules of SimGrid's reader: what it requires, and that what it waits for has no cycle and says what WfFormat says."""
+    text = generate(db, "dax", "--dax-version", "2.1", "--level", level)
+    tag = "{http://pegasus.isi.edu/schema/DAX}"
+    root = xml.etree.ElementTree.fromstring(text)
+    checks.equal(f"{what}: root", (root.tag, set(root.keys()), root.get("version")), (tag + "adag", {"version", "name"}, "2.1"))
+    ran = {task["id"]: task["runtimeInSeconds"] for task in w["workflow"]["execution"]["tasks"]}
+    sizes = {path_of(file["id"], "")[0]: file["sizeInBytes"] for file in w["workflow"]["specification"]["files"]}
+    edges, makers = [], {}
+    for job in root.findall(tag + "job"):
+        name = job.get("id")
+        checks.check(f"{what}, {name}: attributes, and nothing but uses", set(job.keys()) == {"id", "name", "runtime"} and
+                     {child.tag for child in job} <= {tag + "uses"}, job.attrib)
+        checks.check(f"{what}, {name}: run time", abs(float(job.get("runtime")) - ran[name]) < 1e-6, job.attrib)
+        for use in job:
+            checks.check(f"{what}, {name}: use", set(use.keys()) == {"file", "link", "register", "transfer", "size"} and
+                         int(use.get("size")) == sizes[use.get("file")], use.attrib)
+            file, makes = f"file {use.get('file')}", use.get("link") == "output"
+            checks.check(f"{what}, {name}: {file} comes from one job", use.get("link") in ("input", "output") and
+                         not (makes and file in makers), use.attrib)
+            if makes:
+                makers[file] = name
+            edges.append((name, file) if makes else (file, name))
+    deps = [(p.get("ref"), c.get("ref")) for c in root.findall(tag + "child") for p in c]
+    checks.check(f"{what}: no cycle, with the files", acyclic([list(edge) for edge in edges + deps]))
+    same(what, w, [job.get("id") for job in root.findall(tag + "job")], deps)
+    used = {(task["id"], path_of(file, "")[0]) for task in w["workflow"]["specification"]["tasks"]
+            for file in task["inputFiles"] + task["outputFiles"]}
+    checks.equal(f"{what}: files", {(a, b[5:]) if b.startswith("file ") else (b, a[5:]) for a, b in edges}, used)
+    return len(makers)
+
+
 def arguments(text):
     """A quoted list of arguments in HTCondor's new syntax."""
     words, word, quoted, at = [], None, False, 0
@@ -388,6 +420,7 @@ with tempfile.TemporaryDirectory(prefix="ftrac-formats-") as directory:
             dagman("dagman", db, w, original, inputs, base / "copy")
         pegasus(f"pegasus, {level}", db, level, w)
         dax(f"dax, {level}", db, level, w)
+        checks.check(f"dax 2.1, {level}: jobs make files", dax_for_simulators(f"dax 2.1, {level}", db, level, w) > 0)
         checks.equal(f"{level}: same trace, same bytes", generate(db, "wfformat", "--level", level),
                      generate(db, "wfformat", "--level", level))
     uncounted(base, inputs)

@@ -44,7 +44,7 @@ DAG = ["order --format json", "order --format csv", "lifecycle --format tsv --ra
        "--graphml --group-by exe", "--cyjs --phase ph=cp* --expand ph", "--rocrate --all --ghosts --metadata", "--rocrate --tree", "--prov --all --ghosts --metadata", "--prov --group-by command,directory", "--collapsed --stacks directory-io --all", "--collapsed --stacks read", "--speedscope --all", "--json --ancestors-of out.3", "--json --descendants-of *in*",
        "--json --between p2 --between p9", "--json --file *x*", "--json --exclude path:*x* --include *", "--json --from 0 --to 1",
        "--json --job '", "--json --process 5", "--json --phase ph=cp*", "--json --strict --foreign --force",
-       "generate --wfformat --wfformat-version 1.5", "generate --make --root / --strict --foreign --force",
+       "generate --wfformat --wfformat-version 1.5", "generate --dax --dax-version 2.1 --level process", "generate --make --root / --strict --foreign --force",
        "generate --ninja --root /tmp", "generate --output rules.mk", "critical-path --columns label,command --output path.tsv", "generate --pegasus --level process", "generate --dax --level process",
        "check --declared edges.csv --format json", "check --declared edges.csv --format csv --all --kinds missing,redundant,unordered,ghost",
        "check --ninja n --format tsv --root / --strict --foreign", "check --ninja n --fail-on missing", "check --ninja n --csv --output found.csv",

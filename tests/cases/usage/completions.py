@@ -221,6 +221,7 @@ def expected():
     yield "wfdag diff --fail-on ", {"graph", "exit", "time:", "cpu:", "memory:", "bytes", "edges"}, set()
     yield "wfdag diff --format m", {"markdown"}, {"json"}
     yield "wfdag generate --level ", {"job", "process"}, set()
+    yield "wfdag generate --dax-version ", {"2.1", "3.6"}, set()
     yield "wfdag generate --wfformat-version ", {"1.5", "1.6"}, set()
     yield "wfreport --per", {"--perfetto"}, {"--title"}
 
