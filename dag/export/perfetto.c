@@ -5,7 +5,9 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uthash.h>
 
+#include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/saturate.h"
 #include "base/vector.h"
@@ -18,7 +20,17 @@
 
 struct track {
 	int64_t begin_ns, end_ns, pid, id;
+	const char *program;
+};
+
+/* A thread with operations. */
+struct thread {
+	struct
+	{
+		int64_t process, tid;
+	} key;
 	int64_t busy_ns; /* the end of its last operation that is a slice */
+	UT_hash_handle hh;
 };
 
 struct perfetto {
@@ -29,6 +41,8 @@ struct perfetto {
 	int32_t n;
 	const char **hosts; /* of all processes, in the order of their first ones; NULL: one, or not known */
 	int n_hosts;
+	struct thread *threads; /* by their keys */
+	struct arena memory;	/* of threads */
 	int64_t flows, async;
 	bool failed; /* out of memory */
 };
@@ -168,7 +182,7 @@ static int list_tracks(struct perfetto *e)
 
 		e->tracks[i] = (struct track){ .begin_ns = critical_begin(w, i),
 			.end_ns = critical_end(w, i), .id = w->graph->processes[i].id,
-			.pid = task->pid == WORKFLOW_UNKNOWN ? 0 : task->pid };
+			.program = task->program, .pid = task->pid == WORKFLOW_UNKNOWN ? 0 : task->pid };
 		if (task->chosen)
 			put_process(e, i);
 	}
@@ -284,18 +298,57 @@ static void put_asynchronous(struct perfetto *e, const struct track *t, const st
 		       (json_int_t)o->tid, "ts", us(e, o->start_ns), "args", arguments(o)));
 	put(e, json_pack("{s:s,s:s,s:o,s:I,s:I,s:I,s:f}", "ph", "e", "cat", "io", "name",
 		       json_text(o->name.bytes, o->name.len), "id", (json_int_t)e->async, "pid", (json_int_t)t->id, "tid",
-		       (json_int_t)o->tid, "ts", us(e, o->start_ns + o->latency_ns)));
+		       (json_int_t)o->tid, "ts", us(e, saturate_add(o->start_ns, o->latency_ns))));
+}
+
+/* NULL: out of memory. */
+static struct thread *find_thread(struct perfetto *e, const struct track *t, int64_t tid)
+{
+	struct thread key = { .key = { t->id, tid } }, *found;
+
+	HASH_FIND(hh, e->threads, &key.key, sizeof(key.key), found);
+	if (found)
+		return found;
+	found = arena_alloc(&e->memory, sizeof(*found));
+	if (!found)
+		return NULL;
+	*found = key;
+	found->busy_ns = INT64_MIN;
+	HASH_ADD(hh, e->threads, key, sizeof(found->key), found);
+	if (!found->hh.tbl)
+		return NULL;
+	if (tid != t->pid)
+		put_name(e, "thread_name", &(struct track){ .id = t->id, .pid = tid }, string(t->program));
+	return found;
+}
+
+/* In the first thread, slices lie in that of the process. */
+static bool fits(const struct track *t, const struct thread *thread, const struct perfetto_operation *o, int64_t end_ns)
+{
+	return o->start_ns >= thread->busy_ns && (o->tid != t->pid || (o->start_ns >= t->begin_ns && end_ns <= t->end_ns));
+}
+
+static void put_unplaced(struct perfetto *e, const struct track *t, const struct perfetto_operation *o)
+{
+	struct perfetto_operation placed = *o;
+
+	placed.tid = t->pid;
+	put_asynchronous(e, t, &placed);
 }
 
 void perfetto_operation(struct perfetto *e, const struct perfetto_operation *o)
 {
-	struct track *t = find_track(e, o->process);
+	const struct track *t = find_track(e, o->process);
+	const int64_t end_ns = saturate_add(o->start_ns, o->latency_ns);
+	struct thread *thread = t && o->name.bytes && o->tid ? find_thread(e, t, o->tid) : NULL;
 
 	if (!t || !o->name.bytes)
 		return;
-	if (o->tid == t->pid && o->start_ns >= t->busy_ns && o->start_ns >= t->begin_ns &&
-		o->start_ns + o->latency_ns <= t->end_ns) {
-		t->busy_ns = o->start_ns + o->latency_ns;
+	if (!thread) {
+		e->failed |= o->tid != 0;
+		put_unplaced(e, t, o);
+	} else if (fits(t, thread, o, end_ns)) {
+		thread->busy_ns = end_ns;
 		put_slice(e, t, o);
 	} else {
 		put_asynchronous(e, t, o);
@@ -334,6 +387,8 @@ int perfetto_end(struct perfetto *e)
 	bool failed = e->failed || json_memory_failed();
 
 	fputs("\n]}\n", e->out);
+	HASH_CLEAR(hh, e->threads);
+	arena_free(&e->memory);
 	free(e->tracks);
 	free(e->hosts);
 	free(e);

@@ -10,8 +10,9 @@
  * begin of the run.  If there are several machines, each is a process of its own with what its clocks showed, and has those that
  * ran there behind it, with its name as their label.
  *
- * Slices of one thread must nest: a process is a slice of its first thread, and its long operations lie in it.  An
- * operation that overlaps another one, or its process, is asynchronous ("b", "e").
+ * Slices of one thread must nest: a process is a slice of its first thread, and the operations of that thread lie in it; those of
+ * other threads are slices of these.  An operation that overlaps another one of its thread, or its process, is asynchronous
+ * ("b", "e").
  *
  * Order: perfetto_begin() writes processes and data flows; then come clocks, counters, then operations in the order of their
  * begin; then perfetto_end().  One thread.
@@ -53,7 +54,7 @@ struct perfetto_text {
 
 /* Times are nanoseconds since the epoch. */
 struct perfetto_operation {
-	int64_t process, tid; /* process: its id in the trace */
+	int64_t process, tid; /* process: its id in the trace; tid 0: not known, the operation is beside the first thread */
 	struct perfetto_text name, path;
 	int64_t start_ns, latency_ns;
 	const int64_t *result, *moved_bytes; /* NULL: unknown */

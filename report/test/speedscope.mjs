@@ -21,7 +21,13 @@ function slices(profile) {
 }
 
 const [got] = await opened([file], "t.json");
-const profiles = new Map(got.profiles.map((profile) => [profile.name.match(/\(pid (\d+)\)/)?.[1], profile]));
+// Of the threads of a process, the one in which it is a slice.
+const profiles = new Map();
+for (const profile of got.profiles) {
+	const id = profile.name.match(/\(pid (\d+)\)/)?.[1], other = profiles.get(id);
+	if (!other || Math.max(0, ...slices(profile)) > Math.max(0, ...slices(other)))
+		profiles.set(id, profile);
+}
 for (const { id, program, length_us: length } of wanted) {
 	const profile = profiles.get(String(id));
 	const factor = { microseconds: 1, milliseconds: 1e3, nanoseconds: 1e-3, seconds: 1e6 }[profile?.unit];

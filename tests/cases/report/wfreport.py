@@ -8,6 +8,7 @@ two traces, a record in the kernel, and traces that know little: of procmon alon
 without figures of memory.
 
 What a page is in a browser is looked at by report/test/pages.mjs, in Chromium."""
+import collections
 import contextlib
 import html
 import json
@@ -265,6 +266,45 @@ def check_machines(trace, base):
     checks.check("a trace of one machine has none", "process_labels" not in run(WFREPORT, "--perfetto", "-o", "-", trace).stdout.decode())
 
 
+THREADS = """
+import threading
+def work(name):
+    for i in range(20):
+        with open(f"{name}.{i}", "w") as file:
+            file.write(name)
+threads = [threading.Thread(target=work, args=(f"t{i}",)) for i in range(3)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+def check_operations(base):
+    """With --above 0, each operation once: as a slice of its thread, or asynchronous if it overlaps another one."""
+    work, trace = base / "threads", base / "threads.db"
+    work.mkdir()
+    traced(trace, [sys.executable, "-I", "-S", "-c", THREADS], work)
+    events = json.loads(run(WFREPORT, "--perfetto", "--above", "0", "-o", "-", trace).stdout)["traceEvents"]
+    with sqlite3.connect(trace) as sql:
+        began = sql.execute("SELECT value FROM trace WHERE key = 'start_ns'").fetchone()[0]
+        wanted = collections.Counter((process, tid, name, round((start - began) / 1000, 3)) for process, tid, name, start in sql.execute(
+            "SELECT o.process, coalesce(o.tid, p.pid), o.name, o.start_ns FROM op o JOIN process p ON p.id = o.process "
+            "WHERE o.latency_ns NOTNULL"))
+    shown = [e for e in events if e.get("cat") == "io" and e["ph"] in "Xb"]
+    checks.equal("each operation is shown once", collections.Counter(
+        (e["pid"], e["tid"], e["name"], round(e["ts"], 3)) for e in shown), wanted)
+    threads = collections.defaultdict(list)
+    for e in events:
+        if e["ph"] == "X" and e["cat"] == "io":
+            threads[e["pid"], e["tid"]].append(e)
+    names = {(e["pid"], e["tid"]) for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
+    checks.check("threads have slices and names", len(threads) >= 2 and set(threads) <= names, (list(threads), sorted(names)))
+    for thread, slices in threads.items():
+        checks.check(f"{thread}: slices do not overlap", all(a["ts"] + a["dur"] <= b["ts"] + 0.001 for a, b in zip(slices, slices[1:])))
+    print(f"{len(shown)} operations in the time line, slices of {len(threads)} threads")
+
+
 # ---- the answer ----
 
 def check_answer(trace):
@@ -395,6 +435,7 @@ def main():
     check_strict(base / "killed" / "trace.db")
     check_perfetto(base / "compile" / "trace.db", base)
     check_machines(base / "compile" / "trace.db", base)
+    check_operations(base)
     shutil.rmtree(base)
     checks.end()
 
