@@ -7,6 +7,7 @@
  * are left out.  The same shape gives the same bytes.
  *
  *   GraphML     http://graphml.graphdrawing.org/specification.html; types string, long, double, boolean
+ *   yEd         the same with y:ShapeNode and y:PolyLineEdge, which say how yEd draws it
  *   Cytoscape   .cyjs of Cytoscape 3 and cytoscape.js; also read by networkx
  *   GML         G. Raitner, M. Himsolt: GML, a portable graph file format (1997); ASCII, integers above 32
  *               bits are real numbers
@@ -37,6 +38,7 @@
 	DRAWING(dot, NULL, "for Graphviz")                           \
 	FORMAT(gml, "for networkx and yEd")                          \
 	FORMAT(graphml, "for networkx, igraph, yEd and Gephi")       \
+	FORMAT(yed, "GraphML with labels and colours for yEd")       \
 	FORMAT(cyjs, "for Cytoscape")                                \
 	FORMAT(csv, "a row for each node and each edge")             \
 	FORMAT(json, "nodes and edges with all their attributes")    \

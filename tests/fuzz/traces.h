@@ -116,6 +116,7 @@ static const char *const trace_commands[][TRACE_WORDS] = {
 	{ "wfdag", "--precedence", "--cyjs", "--all" },
 	{ "wfdag", "--collapsed", "--stacks", "directory-read", "--all" },
 	{ "wfdag", "--speedscope" },
+	{ "wfdag", "--yed", "--all" },
 	{ "wfdag", "--rocrate", "--all", "--metadata" },
 	{ "wfdag", "--prov", "--all", "--metadata" },
 	{ "wfdag", "--dot", "--max-nodes", "2", "--all" },

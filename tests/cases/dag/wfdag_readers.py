@@ -224,8 +224,18 @@ def check_xml(checks, label, path):
     return checks.equal(f"{label}: xmllint", (done.returncode, done.stderr[:500]), (0, b""))
 
 
+def check_drawn(checks, label, read, graph):
+    """Nodes for yEd have shapes and labels."""
+    for node in graph["nodes"] if read else ():
+        drawn = read[0].get(node["id"], {})
+        wanted = node["id"] if not node.get("path", node.get("program")) else node["program"] if node["kind"] == "process" else \
+            node["path"].rpartition("/")[2] or node["path"]
+        checks.equal(f"{label}, {node['id']}: its shape and its label for yEd", (drawn.get("shape_type"), drawn.get("label")),
+                     ("ellipse" if node["kind"] == "process" else "rectangle", wanted if "group" not in node else node["group"]))
+
+
 # With --json, which they are compared with, these are all exports that are no pictures.
-READ = ("dot", "graphml", "cyjs", "gml", "csv")
+READ = ("dot", "graphml", "yed", "cyjs", "gml", "csv")
 # What has no nodes and edges has a case of its own.
 ELSEWHERE = {"collapsed": "stacks", "speedscope": "stacks", "prov": "provenance", "rocrate": "crate"}
 
@@ -237,11 +247,14 @@ def read_all(checks, db, base, options, found):
     wfdag(*(part for name, path in files.items() for part in (f"--{name}", "-o", path)), *options, db)
     count_by_gc(checks, label, files["dot"], graph)
     check_xml(checks, label, files["graphml"])
+    check_xml(checks, label, files["yed"])
+    check_drawn(checks, label, by_networkx(files["yed"], "graphml"), graph)
     elements = json.loads(files["cyjs"].read_bytes())["elements"]
     readers = {
         "dot by Graphviz": lambda: by_graphviz(files["dot"]),
         "GraphML by networkx": lambda: by_networkx(files["graphml"], "graphml"),
         "GraphML by igraph": lambda: by_igraph(files["graphml"], "graphml"),
+        "GraphML for yEd by networkx": lambda: by_networkx(files["yed"], "graphml"),
         "cyjs as it stands": lambda: (
             {node["data"]["id"]: node["data"] for node in elements["nodes"]},
             [(edge["data"]["source"], edge["data"]["target"], edge["data"]) for edge in elements["edges"]]),

@@ -40,7 +40,7 @@ DAG = ["order --format json", "order --format csv", "lifecycle --format tsv --ra
        "weight --by time --sort -name --top 3", "parallelism --interval 1 --format csv", "clusters --format json",
        "whatif --faster command:*=3x", "--svg --cluster phase --max-nodes 50", "--png --no-legend --max-nodes 20",
        "--pdf --max-nodes 5", "--ps --max-nodes 5", "--jpeg --max-nodes 5", "--csv --all --ghosts --metadata", "--gml --ghosts",
-       "--graphml --ghosts --metadata", "--dot --dag --ghosts --cluster job", "--json --group-by directory,env:H",
+       "--graphml --ghosts --metadata", "--yed --all --group-by command", "--dot --dag --ghosts --cluster job", "--json --group-by directory,env:H",
        "--graphml --group-by exe", "--cyjs --phase ph=cp* --expand ph", "--rocrate --all --ghosts --metadata", "--rocrate --tree", "--prov --all --ghosts --metadata", "--prov --group-by command,directory", "--collapsed --stacks directory-io --all", "--collapsed --stacks read", "--speedscope --all", "--json --ancestors-of out.3", "--json --descendants-of *in*",
        "--json --between p2 --between p9", "--json --file *x*", "--json --exclude path:*x* --include *", "--json --from 0 --to 1",
        "--json --job '", "--json --process 5", "--json --phase ph=cp*", "--json --strict --foreign --force",
@@ -167,7 +167,7 @@ def is_readable(command, out):
             return len(Log(out).records) > 0
         if re.search(r"json -|--json|cyjs -|--wfformat -|json$|format json|--perfetto|--speedscope|--prov|--rocrate|--sarif|format sarif|--in-toto", words) and "--sql" not in words:
             json.loads(out)
-        elif re.search("--graphml -|--dax -|--svg", words):
+        elif re.search("--graphml -|--yed -|--dax -|--svg", words):
             xml.etree.ElementTree.fromstring(out)
         elif "plot.svg" in words:
             xml.etree.ElementTree.parse(base / "plot.svg")
