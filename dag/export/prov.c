@@ -50,7 +50,7 @@ static void put(struct writing *w, const char *id, json_t *record)
 	if (!record)
 		w->r = -ENOMEM;
 	else if (json_dumpf(record, w->out, JSON_COMPACT) != 0)
-		w->r = -EIO;
+		w->r = ferror(w->out) ? -EIO : -ENOMEM;
 	json_decref(record);
 }
 

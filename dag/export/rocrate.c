@@ -57,7 +57,7 @@ static void put(struct writing *w, json_t *entity)
 	if (!entity)
 		w->r = -ENOMEM;
 	else if (json_dumpf(entity, w->out, JSON_COMPACT) != 0)
-		w->r = -EIO;
+		w->r = ferror(w->out) ? -EIO : -ENOMEM;
 	json_decref(entity);
 }
 

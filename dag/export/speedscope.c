@@ -24,7 +24,7 @@ static int put(struct writing *w, json_t *json, bool is_first)
 	if (!is_first)
 		fputs(",\n", w->out);
 	if (r == 0 && json_dumpf(json, w->out, JSON_COMPACT | JSON_ENCODE_ANY) != 0)
-		r = -EIO;
+		r = ferror(w->out) ? -EIO : -ENOMEM;
 	json_decref(json);
 	return r;
 }
