@@ -37,4 +37,7 @@ static inline int64_t clock_suspended_ns(void)
 	return clock_read_ns(CLOCK_BOOTTIME) - clock_now_ns();
 }
 
+/* Add it to a monotonic time of the kernel itself, to get one of the time namespace of this process (time_namespaces(7)). */
+int64_t clock_namespace_offset_ns(void);
+
 #endif

@@ -110,7 +110,7 @@ inlined void send_thread(const struct task_state *state)
 __noinline int attach_current(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct living living = { .signal = POINTER(task_struct, task, signal), .start_ns = bpf_ktime_get_ns() };
+	struct living living = { .signal = POINTER(task_struct, task, signal), .start_ns = clock_ns() };
 	int32_t pid = id_of(POINTER(task_struct, task, group_leader)), tid;
 	struct task_state *state;
 
@@ -124,7 +124,7 @@ __noinline int attach_current(void)
 		return 0;
 	state->pid = pid;
 	state->tid = tid;
-	state->born_ns = bpf_ktime_get_ns();
+	state->born_ns = clock_ns();
 	if (bpf_map_update_elem(&kernel_living, &pid, &living, BPF_NOEXIST) == 0)
 		send_image(state, 0);
 	if (tid != pid)

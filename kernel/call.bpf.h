@@ -106,7 +106,7 @@ inlined void fill_call(struct wire_call *record, enum wire_type type, const stru
 	record->head.call = state->call;
 	record->head.tid = state->tid;
 	record->head.time_ns = state->start_ns;
-	record->latency_ns = bpf_ktime_get_ns() - state->start_ns;
+	record->latency_ns = clock_ns() - state->start_ns;
 	record->result = result;
 	record->handle = state->handle;
 	record->other = state->other_handle;

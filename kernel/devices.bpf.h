@@ -130,7 +130,7 @@ int BPF_PROG(kernel_bio_queued, struct bio *arg)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = any_state_of(task);
-	struct device_request request = { .since_ns = bpf_ktime_get_ns() };
+	struct device_request request = { .since_ns = clock_ns() };
 	uint64_t bio = number(arg), bytes = FIELD(bio, bio, bi_iter.bi_size);
 	uint32_t operation = FIELD(bio, bio, bi_opf) & REQUEST_MASK;
 
@@ -155,7 +155,7 @@ inlined void end_request(uint64_t bio)
 
 	if (io) {
 		__sync_fetch_and_add(&io->completed, 1);
-		__sync_fetch_and_add(&io->latency_ns, bpf_ktime_get_ns() - request->since_ns);
+		__sync_fetch_and_add(&io->latency_ns, clock_ns() - request->since_ns);
 	}
 	if (request)
 		bpf_map_delete_elem(&kernel_bios, &bio);

@@ -160,7 +160,7 @@ int BPF_PROG(kernel_enter, struct pt_regs *regs, long nr)
 	if (row->fd && row->class != CLASS_PIPE && !(row->class == CLASS_MAP && arg(state, 4) & MAP_ANONYMOUS))
 		take_file(state, file_at(task, arg(state, row->fd)));
 	enter_class(state, task, row);
-	state->start_ns = bpf_ktime_get_ns();
+	state->start_ns = clock_ns();
 	return 0;
 }
 

@@ -132,7 +132,7 @@ inlined void enter_indirect_of_mount(struct task_struct *task, struct pt_regs *r
 	take_files(state, task, row_of(state), &sides);
 	if (!state->handle)
 		state->call = CALL_none;
-	state->start_ns = bpf_ktime_get_ns();
+	state->start_ns = clock_ns();
 }
 
 SEC("tp_btf/sys_enter")
@@ -169,7 +169,7 @@ int BPF_PROG(kernel_enter_mount, struct pt_regs *regs, long nr)
 		take_files(state, task, row, &sides);
 	if (!is_known(state, row->class))
 		state->call = CALL_none;
-	state->start_ns = bpf_ktime_get_ns();
+	state->start_ns = clock_ns();
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/failure.h"
 #include "kernel/calls.h"
 #include "kernel/explain.h"
@@ -111,6 +112,7 @@ static void adapt(struct kernel_bpf *object)
 	struct btf *btf = btf__load_vmlinux_btf();
 	bool submits_req = has_tracepoint(btf, "io_uring_submit_req");
 
+	object->rodata->kernel_clock_offset = clock_namespace_offset_ns();
 	object->rodata->kernel_has_casts = has_function(btf, "bpf_rdonly_cast");
 	object->rodata->kernel_spares_others = !explain_may_trace_others();
 	object->rodata->kernel_has_mappings = has_function(btf, "bpf_iter_task_vma_new");

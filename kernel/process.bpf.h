@@ -43,7 +43,7 @@ int kernel_look_at_us(void *context)
 inlined uint64_t run_time(uint64_t task, const struct task_state *state)
 {
 	uint64_t counted = FIELD(task_struct, task, se.sum_exec_runtime);
-	uint64_t since = state->since_ns ? state->ran_ns + (bpf_ktime_get_ns() - state->since_ns) : 0;
+	uint64_t since = state->since_ns ? state->ran_ns + (clock_ns() - state->since_ns) : 0;
 
 	return since > counted ? since : counted;
 }
@@ -282,7 +282,7 @@ inlined void fill_start(struct wire_exec *record, struct task_struct *task)
 	uint64_t leader = POINTER(task_struct, task, group_leader);
 
 	record->parent = id_of(POINTER(task_struct, POINTER(task_struct, task, real_parent), group_leader));
-	record->start_ns = FIELD(task_struct, leader, start_time);
+	record->start_ns = FIELD(task_struct, leader, start_time) + kernel_clock_offset;
 	record->loaded = record->handles = record->script_base = record->len = 0;
 }
 
@@ -405,7 +405,7 @@ int BPF_PROG(kernel_switch, bool preempt, struct task_struct *former, struct tas
 	state = any_state_of(next);
 	if (!state)
 		return 0;
-	state->since_ns = bpf_ktime_get_ns();
+	state->since_ns = clock_ns();
 	state->ran_ns = next->se.sum_exec_runtime;
 	state->clock_ns = next->se.exec_start;
 	get_processor(state, state->since_ns);

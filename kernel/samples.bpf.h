@@ -36,7 +36,7 @@ struct {
 /* If the process is known already, nothing changes. */
 inlined void sample_from_now(int32_t pid, struct task_struct *task)
 {
-	struct living living = { .signal = POINTER(task_struct, task, signal), .start_ns = bpf_ktime_get_ns() };
+	struct living living = { .signal = POINTER(task_struct, task, signal), .start_ns = clock_ns() };
 
 	bpf_map_update_elem(&kernel_living, &pid, &living, BPF_NOEXIST);
 }
@@ -180,7 +180,7 @@ static long sample_process(const void *map, const int32_t *pid, const struct liv
 	struct wire_sample sample = { .run_ns = -1 };
 	struct threads threads = { 0 };
 
-	if ((int64_t)bpf_ktime_get_ns() - living->start_ns < SECOND_NS || FIELD(signal_struct, living->signal, live.counter) <= 0)
+	if ((int64_t)clock_ns() - living->start_ns < SECOND_NS || FIELD(signal_struct, living->signal, live.counter) <= 0)
 		return 0;
 	for (int i = 0; i < TRIES && sample.run_ns < 0; i++)
 		if (sum_up(living->signal, &threads))

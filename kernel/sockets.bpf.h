@@ -86,7 +86,7 @@ inlined int64_t time_of_address(uint32_t call)
 	struct task_state *state = call == CALL_sendto || call == CALL_sendmsg || call == CALL_sendmmsg ?
 		state_of(bpf_get_current_task_btf()) : NULL;
 
-	return state ? state->start_ns : bpf_ktime_get_ns();
+	return state ? state->start_ns : clock_ns();
 }
 
 /* address: that of the program in its memory, 0: none.  call: what had it. */

@@ -41,11 +41,18 @@
 const volatile bool kernel_has_casts = false;	 /* bpf_rdonly_cast(): members are loaded, not copied */
 const volatile uint32_t kernel_wake_bytes = 1 << 20; /* so much in the ring wakes the reader */
 uint32_t kernel_pid_level = 0;			 /* of our pid namespace */
+const volatile int64_t kernel_clock_offset = 0;	 /* of the monotonic clock in our time namespace */
 
 const volatile bool kernel_has_devices = false; /* the tracepoints of requests to block devices */
 const volatile bool kernel_has_mappings = false; /* the iterator over mappings */
 /* The user may not trace processes of others: what executes a program that gives it further rights is left out from then on. */
 const volatile bool kernel_spares_others = false;
+
+/* As ftrac reads its clock. */
+inlined uint64_t clock_ns(void)
+{
+	return bpf_ktime_get_ns() + kernel_clock_offset;
+}
 
 /*
  * Of a mount: the calls of any thread on files of the mount are recorded, and nothing else.  The number of its device
@@ -292,7 +299,7 @@ inlined bool send_copy(void *record, uint64_t size)
 
 inlined void head_now(struct wire_head *head, enum wire_type type, int32_t tid)
 {
-	*head = (struct wire_head){ .type = type, .tid = tid, .time_ns = bpf_ktime_get_ns() };
+	*head = (struct wire_head){ .type = type, .tid = tid, .time_ns = clock_ns() };
 }
 
 /* ---- functions of other files ---- */

@@ -523,7 +523,7 @@ __noinline int submitted(uint64_t key)
 	}
 	if (!owner_of(key, &request.owner))
 		return 0;
-	request.start_ns = bpf_ktime_get_ns();
+	request.start_ns = clock_ns();
 	if (request.call == CALL_openat || request.call == CALL_openat2)
 		request.slot = FIELD(io_open, key, file_slot);
 	request.silent = FIELD(io_kiocb, key, flags) & REQUEST_SILENT;
@@ -621,7 +621,7 @@ inlined void complete_call(const struct uring_request *request, uint64_t key, in
 		return;
 	record->head = (struct wire_head){ .type = WIRE_CALL, .flags = WIRE_URING | (request->last ? WIRE_LAST : 0),
 		.call = request->call, .tid = request->owner.tid, .time_ns = request->start_ns };
-	record->latency_ns = bpf_ktime_get_ns() - request->start_ns;
+	record->latency_ns = clock_ns() - request->start_ns;
 	record->result = result;
 	record->handle = made ? made : handle;
 	record->other = made ? handle : is_transfer ? request->handle : 0;
@@ -672,7 +672,7 @@ __noinline int completed_one(uint64_t ring, uint64_t user_data, int64_t result)
 	if (!request)
 		return 0;
 	complete_call(request, *key, result);
-	request->start_ns = bpf_ktime_get_ns();
+	request->start_ns = clock_ns();
 	return 0;
 }
 

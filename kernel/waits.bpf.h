@@ -90,7 +90,7 @@ inlined enum wire_wait wait_of(const struct task_state *state, uint32_t task_sta
 
 inlined void begin_life(struct task_state *state, bool runs)
 {
-	state->born_ns = bpf_ktime_get_ns();
+	state->born_ns = clock_ns();
 	state->off_ns = runs ? 0 : state->born_ns;
 	state->off_ran_ns = state->off_clock_ns = 0;
 	state->why = WAIT_PROCESSOR;
@@ -99,7 +99,7 @@ inlined void begin_life(struct task_state *state, bool runs)
 
 inlined void leave_processor(struct task_state *state, const struct task_struct *task, bool is_preempted, uint32_t task_state)
 {
-	state->off_ns = bpf_ktime_get_ns();
+	state->off_ns = clock_ns();
 	state->off_ran_ns = task->se.sum_exec_runtime;
 	state->off_clock_ns = task->se.exec_start;
 	if (is_preempted || !task_state)
@@ -137,7 +137,7 @@ inlined void notice_processor(struct task_state *state)
 	if (!state->off_ns)
 		return;
 	task = bpf_get_current_task_btf();
-	now = bpf_ktime_get_ns();
+	now = clock_ns();
 	ran = task->se.sum_exec_runtime - state->off_ran_ns;
 	went = now - state->off_ns;
 	if (state->off_clock_ns)
@@ -165,7 +165,7 @@ inlined void account_open(struct task_state *state, int64_t result)
 
 inlined void fill_waits(struct wire_figures *figures, const struct task_state *state)
 {
-	figures->life_ns = bpf_ktime_get_ns() - state->born_ns;
+	figures->life_ns = clock_ns() - state->born_ns;
 	__builtin_memcpy(figures->waits_ns, state->waits_ns, sizeof(figures->waits_ns));
 }
 
@@ -175,7 +175,7 @@ int BPF_PROG(kernel_wakeup, struct task_struct *task)
 	struct task_state *state = any_state_of(task);
 
 	if (state)
-		state->woken_ns = bpf_ktime_get_ns();
+		state->woken_ns = clock_ns();
 	return 0;
 }
 
