@@ -26,7 +26,7 @@ static const char tables_sql[] =
 	"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = FILE; PRAGMA cache_size = -16384;"
 	"CREATE TABLE parts (n INTEGER PRIMARY KEY, name, boot_id, namespace, start, boot, synchronized, merged, clock, step, slack);"
 	"CREATE TABLE formers (n INTEGER, name, boot_id, offset, uncertainty);"
-	"CREATE TABLE seen (n INTEGER, ino, birth, path, place, made, first, data, first_out, last_out, bwrite, size_first, size_last, ended);"
+	"CREATE TABLE seen (n INTEGER, ino, birth, path, place, made, first, data, first_out, last_out, bwrite, size_first, size_last, ended, said);"
 	"CREATE TABLE part_facts (part INTEGER, key, value, PRIMARY KEY (part, key)) WITHOUT ROWID;"
 	"CREATE TABLE starters (n INTEGER, program, count, start);"
 	"CREATE TABLE ends (n INTEGER, local, remote, first);"
@@ -49,7 +49,7 @@ static const char ends_sql[] =
 	"SELECT l.path, r.path, (SELECT value FROM meta WHERE key = 'start_ns') + min(t) FROM sockets s JOIN paths l ON l.id = s.local"
 	"  JOIN paths r ON r.id = s.remote WHERE l.path NOT GLOB '127.*' AND l.path NOT GLOB '[[]::1]:*' GROUP BY s.local, s.remote";
 
-/* Of regular files with an identity that other machines can know.  data: when data was first read or written. */
+/* Of regular files.  data: when data was first read or written. */
 static const char files_sql[] =
 	"SELECT f.ino, f.birth, CAST(p.path AS BLOB), CAST(e.place AS BLOB), f.state & 1, m.t0 + (SELECT min(from_t) FROM names n WHERE n.file = f.id),"
 	"  m.t0 + a.data, m.t0 + a.first_out, m.t0 + a.last_out, a.bwrite, f.size_first, coalesce(f.size_last, f.size_first),"
@@ -57,7 +57,7 @@ static const char files_sql[] =
 	" FROM (SELECT value AS t0 FROM meta WHERE key = 'start_ns') m, files f JOIN kinds k ON k.id = f.kind"
 	"  JOIN paths p ON p.id = f.path JOIN file_identity e ON e.file = f.id LEFT JOIN (SELECT file, min(coalesce(min(first_in, first_out), first_in, first_out)) AS data,"
 	"    min(first_out) AS first_out, max(last_out) AS last_out, sum(bwrite) AS bwrite FROM access_rows GROUP BY file) a ON a.file = f.id"
-	" WHERE k.mode & 61440 = 32768 AND f.ino NOTNULL AND f.birth NOTNULL";
+	" WHERE k.mode & 61440 = 32768 AND f.ino NOTNULL";
 
 /* Which clock each trace has.  An earlier trace of the machine tells when that was booted; a difference of less than a millisecond is
  * none, because it takes time to read two clocks. */
@@ -81,7 +81,13 @@ static const char clocks_sql[] =
 static const char bounds_sql[] =
 	/* Where a file is, by what the user has said or by its file system. */
 	"CREATE INDEX ends_local ON ends (local); CREATE INDEX starters_n ON starters (n);"
-	"UPDATE seen SET path = coalesce(same_path((SELECT name FROM parts p WHERE p.n = seen.n), path), place);"
+	"UPDATE seen SET said = same_path((SELECT name FROM parts p WHERE p.n = seen.n), path);"
+	"UPDATE seen SET path = coalesce(said, place);"
+	/* If a file has no time of birth, the place decides where the user has said that it is one; but only if one trace alone made a file there,
+	 * and none removed it. */
+	"UPDATE seen SET ino = 0, birth = 0 WHERE said NOTNULL AND path IN (SELECT path FROM seen WHERE said NOTNULL AND birth ISNULL);"
+	"DELETE FROM seen WHERE birth ISNULL OR birth = 0 AND path IN (SELECT path FROM seen WHERE birth = 0 GROUP BY path"
+	"    HAVING sum(made) <> 1 OR count(ended) OR count(*) > count(DISTINCT n));"
 	"CREATE INDEX seen_file ON seen (ino, birth, path);"
 	"CREATE TEMP TABLE event AS SELECT s.n, ino, birth, path, made, first + p.step AS first, data + p.step AS data,"
 	"    first_out + p.step AS first_out, last_out + p.step AS last_out, bwrite, iif(made, 0, size_first) AS size_first, size_last,"
@@ -167,7 +173,7 @@ static int begin(struct merge_clocks *clocks)
 		r = prepare_put(clocks->seen, "starters", "?1, ?2, ?3, ?4", &clocks->put_starter);
 	if (r == SQLITE_OK)
 		r = prepare_put(clocks->seen, "ends", "?1, ?2, ?3, ?4", &clocks->put_end);
-	return r == SQLITE_OK ? prepare_put(clocks->seen, "seen", "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14", &clocks->put_file) : r;
+	return r == SQLITE_OK ? prepare_put(clocks->seen, "seen", "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, NULL", &clocks->put_file) : r;
 }
 
 /* Puts each row that the trace has, behind the number of the trace. */

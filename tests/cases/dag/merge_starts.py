@@ -15,12 +15,11 @@ import os
 import pathlib
 import random
 import shutil
-import socket
 import sqlite3
 import subprocess
 import tempfile
-import time
 
+import sshserver
 from ftractest import FTRAC, Checks, kernel_refuses, need, need_fuse
 from workflows import traced
 
@@ -261,28 +260,6 @@ def nested(base):
         checks.check("wfdag draws its edge", any(edge for edge in json.loads(lines)["edges"]), lines)
 
 
-def sshd(base):
-    """A server of ours: its port, and the words of ssh."""
-    for key in "host", "user":
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", base / key], check=True)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    (base / "conf").write_text(f"Port {port}\nListenAddress 127.0.0.1\nHostKey {base}/host\nAuthorizedKeysFile {base}/user.pub\nPidFile none\n"
-                               "StrictModes no\nUsePAM no\nAcceptEnv FTRAC_RUN\n")
-    if os.geteuid() == 0:
-        os.makedirs("/run/sshd", exist_ok=True)
-    server = subprocess.Popen(["/usr/sbin/sshd", "-D", "-f", base / "conf"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    words = ["ssh", "-F", "none", "-o", "LogLevel=ERROR", "-i", str(base / "user"), "-p", str(port), "-o", "StrictHostKeyChecking=no", "-o",
-             "UserKnownHostsFile=/dev/null", "-o", "BatchMode=yes"]
-    for _ in range(100):
-        done = subprocess.run([*words, "127.0.0.1", "true"], stdin=subprocess.DEVNULL, capture_output=True, check=False)
-        if done.returncode == 0:
-            break
-        time.sleep(0.1)
-    return server, words, done.stderr.decode() if done.returncode else ""
-
-
 def over_ssh(base, *options):
     """Two runs by ssh, one after the other, in each of which a command reads what another one wrote."""
     place = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-", dir="/dev/shm"))
@@ -291,17 +268,13 @@ def over_ssh(base, *options):
     inner = f"cd {folder} && {FTRAC} run -q --scope dir --db {place}/%s.tr -- sh -c 'cat one >two; true'"
     script = f'echo text >one; "$@" "{inner % 1}"; "$@" "{inner % 2}"; cat two >three'
     try:
-        server, words, refused = sshd(place)
-        try:
-            if refused:
-                print(f"ssh was not tried: {refused}")
+        with sshserver.Server(place) as server:
+            if server.refused:
+                print(f"ssh was not tried: {server.refused}")
                 return
-            done = subprocess.run([FTRAC, "run", "-q", "--db", place / "all.tr", *options, "--", "sh", "-c", script, "sh", *words, "-o",
+            done = subprocess.run([FTRAC, "run", "-q", "--db", place / "all.tr", *options, "--", "sh", "-c", script, "sh", *server.words, "-o",
                                    "SendEnv=FTRAC_RUN", "127.0.0.1"], cwd=folder, capture_output=True, text=True, timeout=120, check=False)
             checks.equal(f"{options}: status", (done.returncode, done.stderr), (0, ""))
-        finally:
-            server.terminate()
-            server.wait()
         said = merge(base / "ssh.db", place)
     finally:
         shutil.rmtree(place)
@@ -334,7 +307,7 @@ def below_mpirun(base):
 
 need_fuse()
 need("mpirun.openmpi")
-need("/usr/sbin/sshd")
+need(sshserver.SSHD)
 parser = argparse.ArgumentParser()
 parser.add_argument("--seeds", type=int, default=6)
 parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
