@@ -99,9 +99,14 @@ static bool is_in(const char *const *places, const char *path)
 	return found;
 }
 
+/* The root is all: what has no place in it, as pipes and sockets, too. */
 static bool in_scope(const char *const *scope, const char *path)
 {
-	return !scope || !*scope || is_in(scope, path);
+	bool found = !scope || !*scope;
+
+	for (; scope && *scope && !found; scope++)
+		found = strcmp(*scope, "/") == 0 || is_below(*scope, path);
+	return found;
 }
 
 /* A file of the trace. */

@@ -35,7 +35,7 @@ struct paths_options {
 	/* Arrays of shell patterns (fnmatch without FNM_PATHNAME), ended by NULL; each array may be NULL */
 	const char *const *include;
 	const char *const *exclude;
-	/* Absolute paths, ended by NULL: only these and what lies below them is recorded.  NULL: everything is */
+	/* Absolute paths, ended by NULL: only these and what lies below them is recorded.  NULL, or "/" among them: everything is */
 	const char *const *scope;
 	/* The absolute path of the trace, whose files are not recorded.  NULL: they are */
 	const char *own;

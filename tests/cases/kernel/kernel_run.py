@@ -65,6 +65,11 @@ def kept(checks, place, base):
     checks.equal("--include", paths("--include", f"{base}/out/*"), {f"{base}/out/a"})
     checks.equal("--no-ops", (paths("--no-ops", "--scope", str(base / "in")), place.sql("SELECT count(*) FROM op")[0][0]),
                  ({f"{base}/in/a", f"{base}/in/b"}, 0))
+    kinds = []
+    for options in [], ["--scope", "full"], ["--scope", "/"]:
+        run(place, ["sh", "-c", "echo x | cat"], "-q", *options, cwd=base)
+        kinds.append(place.sql("SELECT DISTINCT kind FROM file ORDER BY 1"))
+    checks.check("--scope full is what is recorded without it: pipes, too", ("fifo",) in kinds[0] and kinds[0] == kinds[1] == kinds[2], kinds)
     run(place, ["true"], "-q", "--env", "KEPT_*", env={**os.environ, "KEPT_A": "1", "LEFT_OUT": "2"})
     found = {name for name, in place.sql("SELECT DISTINCT name FROM environ")}
     checks.check("--env", "KEPT_A" in found and "LEFT_OUT" not in found, found)
