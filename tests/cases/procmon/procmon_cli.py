@@ -6,6 +6,7 @@ trace that can be read while it is written, and what the run leaves behind."""
 import json
 import os
 import pathlib
+import re
 import pwd
 import shutil
 import signal
@@ -99,7 +100,7 @@ def signals(way, place):
 
 
 def the_command_is_alone(way):
-    """It has no descriptor of ours, no signal blocked or ignored, its own group and directory."""
+    """It has no descriptor of ours, no signal blocked or ignored, its own group and directory, and one variable more."""
     look = ("import os, json; s = dict(l.split(':', 1) for l in open('/proc/self/status'));"
             "print(json.dumps([sorted(int(f) for f in os.listdir('/proc/self/fd'))[:-1],"
             "s['SigBlk'].strip(), s['SigIgn'].strip(), os.getcwd(), dict(os.environ),"
@@ -109,9 +110,10 @@ def the_command_is_alone(way):
     native = subprocess.run(["python3", "-c", look], capture_output=True, text=True, cwd=base,
                             env=environment, stdin=subprocess.DEVNULL, check=True).stdout
     with Profile(["python3", "-c", look], "--processes", way, base=base, env=environment) as p:
+        said = json.loads(p.out)
+        checks.check(f"{way}: name of the run", re.fullmatch("[^:]+:[0-9a-f]{32}", said[4].pop("FTRAC_RUN", "")), said)
         for what, wanted, got in zip(("descriptors", "blocked", "ignored", "directory",
-                                      "environment", "group"), json.loads(native),
-                                     json.loads(p.out)):
+                                      "environment", "group"), json.loads(native), said):
             checks.equal(f"{way}: {what} of the command", got, wanted)
     shutil.rmtree(base)
 

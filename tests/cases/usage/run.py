@@ -169,7 +169,7 @@ print(json.dumps({'directory': os.getcwd(), 'ids': [os.getresuid(), os.getresgid
 
 
 def the_command_is_itself(place):
-    """Whatever ftrac changes for itself, the command has what it would have had."""
+    """Whatever ftrac changes for itself, the command has what it would have had, and the name of the run."""
     (place.work / "look.py").write_text(LOOK)
     python = shutil.which("python3", path="/usr/bin:/bin") or sys.executable
     native = json.loads(place.native(f"{python} look.py").stdout)
@@ -180,6 +180,8 @@ def the_command_is_itself(place):
                 for value in (wanted, got[key]):
                     value.pop("_", None), value.pop("OLDPWD", None), value.pop("SHLVL", None)
                     value.pop("PWD", None)
+                name = got[key].pop("FTRAC_RUN", "")
+                checks.check(f"{place.route}, {scope}: name of the run", re.fullmatch(re.escape(os.uname().nodename) + ":[0-9a-f]{32}", name), name)
             if key == "ids" and place.route != "root":
                 wanted[2], got[key][2] = [], []  # groups that a user namespace does not know
             checks.equal(f"{place.route}, {scope}: {key} of the command", got[key], wanted)
