@@ -21,22 +21,31 @@ static enum subject subject_of(const char **glob)
 	return SUBJECT_EITHER;
 }
 
+/* SQLite knows [^a], but not [!a]. */
+static void put_glob(struct composer *c, const char *glob)
+{
+	if (strstr(glob, "[!"))
+		sql_text_format(c->out, " GLOB replace(%Q, '[!', '[^')", glob);
+	else
+		sql_text_format(c->out, " GLOB %Q", glob);
+}
+
 static void put_file_match(struct composer *c, const char *glob)
 {
 	/* Names that are not UTF-8 are BLOBs, which match nothing. */
-	sql_text_format(c->out,
-		strchr(glob, '/') ? "CAST(f.path AS TEXT) GLOB %Q"
-				  : "replace(CAST(f.path AS TEXT), rtrim(f.path, " NAME_BYTES
-				    "), '') GLOB %Q",
-		glob);
+	sql_text_put(c->out, strchr(glob, '/') ? "CAST(f.path AS TEXT)"
+					       : "replace(CAST(f.path AS TEXT), rtrim(f.path, " NAME_BYTES "), '')");
+	put_glob(c, glob);
 }
 
 void composer_put_process_match(struct composer *c, const char *glob, bool whole)
 {
-	sql_text_format(c->out,
-		whole || strchr(glob, ' ') ? "p.program GLOB %Q OR p.command GLOB %Q"
-					   : "p.program GLOB %Q",
-		glob, glob);
+	sql_text_put(c->out, "p.program");
+	put_glob(c, glob);
+	if (!whole && !strchr(glob, ' '))
+		return;
+	sql_text_put(c->out, " OR p.command");
+	put_glob(c, glob);
 }
 
 /* A condition on p and f.  files: the query has f; otherwise the condition is that p used such a file. */

@@ -181,6 +181,7 @@ def check_globs(directory):
     checks.equal("a path", paths("--include", "/main/*"), [b"/main/x.txt"])
     checks.equal("two", paths("--include", "/main/*", "--include", "main.c"),
                  [b"/main/x.txt", b"/x/main.c"])
+    checks.equal("all but a letter, as shells have it", paths("--include", "/x/[!m]*.c"), [b"/x/\xff.c"])
     checks.equal("two kinds", paths("--include", "path:/x/*", "--include", "main.c"),
                  [b"/x/main.c"])
     checks.equal("two kinds that have nothing in common", paths("--include", "path:/main/*",
