@@ -26,10 +26,10 @@ static const char *const names[] = {
 	"nohup", "null", "objcopy", "ompi", "open", "openmpi", "opt", "orterun", "output", "parallel", "perl", "php", "pipe",
 	"pl", "preload", "printf", "proc", "processes", "procmon", "prte", "prterun", "ptmx", "pts", "pwd", "py", "pypy",
 	"python", "random", "rank", "ranlib", "rb", "readlink", "realpath", "rm", "rmdir", "root", "rs", "ruby", "run",
-	"rustc", "samu", "sbin", "scons", "sed", "self", "seq", "sessions", "sh", "share", "shm", "signalfd", "sleep",
-	"slurmd", "slurmstepd", "snakemake", "so", "socket", "sort", "srun", "ssh", "status", "stderr", "stdin", "stdout",
+	"rustc", "samu", "sbin", "scons", "sed", "self", "sem", "seq", "sessions", "sh", "share", "shm", "signalfd", "sleep",
+	"slurmd", "slurmstepd", "sm_segment", "snakemake", "so", "socket", "sort", "srun", "ssh", "status", "stderr", "stdin", "stdout",
 	"store", "strace", "strip", "sudo", "sys", "tail", "tar", "tclsh", "tcsh", "tee", "test", "time", "timeout",
-	"timerfd", "tmp", "touch", "tr", "true", "tty", "txt", "uname", "uniq", "urandom", "usr", "var", "wc", "which",
+	"timerfd", "tmp", "touch", "tr", "true", "tty", "txt", "uname", "uniq", "urandom", "usr", "vader_segment", "var", "wc", "which",
 	"wrapper", "x86_64", "xargs", "xform", "xml", "xz", "yash", "zero", "zsh",
 };
 

@@ -165,8 +165,8 @@ bool choice_is_any(const struct choice *c)
 	       c->to_ns;
 }
 
-/* The last one: the job slots of make -j, from GNU Make 4.4 on. */
-static const char *const system_files[] = { "path:/bin/*", "path:/dev/*", "path:/etc/*", "path:/gnu/store/*",
+/* Of /dev all but /dev/shm, where workflows have files, too.  The last one: the job slots of make -j, from GNU Make 4.4 on. */
+static const char *const system_files[] = { "path:/bin/*", "path:/dev/[^s]*", "path:/dev/s[^h]*", "path:/dev/sh[^m]*", "path:/etc/*", "path:/gnu/store/*",
 	"path:/lib/*", "path:/lib32/*", "path:/lib64/*", "path:/libx32/*", "path:/nix/store/*", "path:/opt/*",
 	"path:/proc/*", "path:/run/*", "path:/sbin/*", "path:/sys/*", "path:/usr/*", "path:/var/cache/*",
 	"path:/var/lib/*", "path:*/GMfifo[0-9]*", NULL };
@@ -175,11 +175,12 @@ static const char *const system_files[] = { "path:/bin/*", "path:/dev/*", "path:
 #define CHOSEN_3 "[0-9A-Za-z][0-9A-Za-z][0-9A-Za-z]"
 #define CHOSEN CHOSEN_3 CHOSEN_3
 
-/* Directories of caches, of the state of workflow managers, and of what ranks of MPI and R keep while they run; with all below them. */
+/* Directories of caches, of the state of workflow managers, and of what ranks of MPI and R keep while they run; with all below them.  And
+ * semaphores and segments of MPI in shared memory. */
 static const char *const private_files[] = { "path:*/.cache", "path:*/.cache/*", "path:*/__pycache__", "path:*/__pycache__/*",
 	"path:*/.snakemake", "path:*/.snakemake/*", "path:*/.nextflow", "path:*/.nextflow/*", "path:*/.ipynb_checkpoints",
 	"path:*/.ipynb_checkpoints/*", "path:*/ompi.*.[0-9]*", "path:*/prte.*.[0-9]*", "path:*/openmpi-sessions-*",
-	"path:*/Rtmp" CHOSEN, "path:*/Rtmp" CHOSEN "/*", NULL };
+	"path:*/Rtmp" CHOSEN, "path:*/Rtmp" CHOSEN "/*", "path:/dev/shm/sem.*", "path:/dev/shm/vader_segment.*", "path:/dev/shm/sm_segment.*", NULL };
 
 static int hide(struct choice *choice, const char *const *files)
 {
