@@ -62,8 +62,9 @@ def end(options, base):
 
 def several(options, base):
     for number in options.traces:
-        traces = small_traces(base, number)
-        timed(f"{number} traces", [WFSTAT, "io", *traces])
+        directory = base / f"{number}"
+        directory.mkdir()
+        timed(f"{number} traces", [WFSTAT, "io", *small_traces(directory, number)])
 
 
 def small_traces(base, number):
