@@ -351,7 +351,7 @@ class Handle:
         self.last = image
 
     def put(self, store, close_t):
-        way = store.number("ways", self.flags, self.mode, 0, self.mapped, None, None)
+        way = store.number("ways", self.flags, self.mode, 0, self.mapped, None, None, None, None)
         store.put("handles", self.id, self.image, self.file.id, self.path, self.version, way,
                   self.open_t, close_t - self.open_t, *[None] * 9)
         if not self.uses:
@@ -360,8 +360,10 @@ class Handle:
         spans = [None] * 4 if shared else self.spans(self.uses[first][1])
         deficits = [self.sums[write] - self.sums[column + write // 2]
                     for column in (self.SEQUENTIAL, self.CONSECUTIVE) for write in (0, 2)]
-        store.put("moved", self.id, -1 if shared else None if first == self.image else first, None,
-                  *self.sums[:7], *deficits, *spans)
+        *counts, seeks, read_ns, write_ns = self.sums[:7]
+        store.put("moved", self.id, *counts, read_ns, write_ns, *spans, *[None] * 6)
+        if shared or first != self.image or seeks or any(deficits):
+            store.put("moved_otherwise", self.id, -1 if shared else None if first == self.image else first, None, seeks, *deficits)
         for image, (sums, times) in self.uses.items() if shared else ():
             store.put("uses", self.id, image, self.version, *sums[:7], *self.spans(times))
 
@@ -728,6 +730,7 @@ class Workflow:
         store.write_ops()
         store.write("figures")
         store.write("moved")
+        store.write("moved_otherwise")
         query = store.db.execute
         facts = {
             "format": 1, "ftrac_version": NAMES.version, "host": "synthetic", "user": "root",

@@ -6,7 +6,8 @@ embed.py FILE...              schema.sql becomes the string sql_schema (db/sql.h
 embed.py --queries FILE...    all become the string sql_queries (dag/trace/queries.h), each from its first query on
 
 @DRIVERS@ in a file stands for the names of the drivers in drivers.c, @DATA@ for the condition that the operation n.name
-moves data, @BY_CALL@ for the condition that programs in the kernel reported it, of a file of a mount, @PROGRAMS@ for the query of the
+moves data, @BY_CALL@ for the condition that programs in the kernel reported it, of a file of a mount, @OPENER@ for
+the thread that opened the handle h of the way w, @PROGRAMS@ for the query of the
 view program, made for all fresh images, @ADD_TIMES@ for what an upsert does with the times of accesses.  Tests that make a trace take its SQL from
 text(), FRESH and ends().
 """
@@ -25,6 +26,9 @@ DATA = " OR ".join(f"n.name = '{name}'" for name in
 CALLS = ["read", "write", "copy", "sendfile", "splice", "lseek", "close", "dup", "mmap", "munmap", "msync", "mprotect"]
 BY_CALL = ("w.fidelity = (SELECT code FROM fidelity_name WHERE name = 'call') AND n.name IN (" +
            ", ".join(f"'{name}'" for name in CALLS) + ")")
+
+
+OPENER = "coalesce((SELECT tid FROM threads WHERE id = w.thread), (SELECT pid FROM processes WHERE id = i.process))"
 
 
 def either(which, one, other):
@@ -72,7 +76,7 @@ def text(path):
     sql = re.sub(r"^CREATE TEMP TABLE (\w+) LIKE (\w+);$", like, path.read_text(), flags=re.M)
     if "@PROGRAMS@" in sql:
         sql = sql.replace("@PROGRAMS@", programs())
-    return sql.replace("@ADD_TIMES@", add_times()).replace("@DRIVERS@", drivers()).replace("@DATA@", DATA).replace("@BY_CALL@", BY_CALL)
+    return sql.replace("@ADD_TIMES@", add_times()).replace("@DRIVERS@", drivers()).replace("@DATA@", DATA).replace("@BY_CALL@", BY_CALL).replace("@OPENER@", OPENER)
 
 
 def ends():

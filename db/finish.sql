@@ -2,6 +2,7 @@
 --
 -- Runs at the end of the run, after refill.sql and sum.sql: stores results that the views would otherwise compute for each query.
 
+UPDATE temp.accesses SET used = NULL WHERE used = path;
 INSERT INTO main.accesses SELECT * FROM temp.accesses;
 DROP TABLE temp.accesses;
 

@@ -54,7 +54,7 @@ int handles_create(struct store *store, int64_t start_ns, size_t kept,
 	handles->most_uses = room_for(kept / USES_PART, USE_BYTES);
 	STAILQ_INIT(&handles->dirty);
 	*ret_handles = handles;
-	return tuples_create(store, PUT_WAY, 6, kept, &handles->ways);
+	return tuples_create(store, PUT_WAY, 8, kept, &handles->ways);
 }
 
 static void forget_uses(struct handle *handle)
@@ -266,10 +266,12 @@ static int put_handle(struct handles *handles, const struct handle *h)
 {
 	const struct end *open = &h->open, *close = &h->close, *stat = &h->stat;
 	int64_t close_t = h->close_ns ? h->close_ns - close->time_ns : close->time_ns - h->open_ns;
+	bool ends = h->close_ns && close_t == close->latency_ns;
 	int64_t way;
 	int r = tuples_intern(handles->ways,
 		(int64_t[]){ h->flags, h->created ? h->mode : TUPLE_NULL, h->fidelity,
-			h->mapped >= 0 ? h->mapped : TUPLE_NULL, code_of(open), code_of(close) },
+			h->mapped >= 0 ? h->mapped : TUPLE_NULL, code_of(open), code_of(close),
+			code_of(&h->data), h->thread ? h->thread : TUPLE_NULL },
 		&way);
 
 	return r < 0 ? r
@@ -281,7 +283,7 @@ static int put_handle(struct handles *handles, const struct handle *h)
 				       V_OPT(h->close_ns != 0, h->close_ns - h->open_ns),
 				       V_ID(open->op), V_OPT(open->op, open->latency_ns),
 				       V_OPT(open->op, open->result),
-				       V_OPT(close->op, close->op - open->op), V_OPT(close->op, close_t),
+				       V_OPT(close->op, close->op - open->op), V_OPT(close->op && !ends, close_t),
 				       V_OPT(close->op, close->latency_ns), V_OPT(stat->op, stat->op - open->op),
 				       V_OPT(stat->op, stat->time_ns - h->open_ns), V_OPT(stat->op, stat->latency_ns) });
 }
@@ -291,28 +293,48 @@ static int64_t image_id(const struct image *image)
 	return image ? image->id : 0;
 }
 
-/* The sums, and their image and version if there is only one use. */
-static int put_moved(struct handles *handles, const struct handle *h)
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
+/* The sums, with the times if there is only one use, and the first operation. */
+static int put_sums(struct handles *handles, const struct handle *h)
+{
+	static const struct use none;
+	const struct io_counters *s = &h->sum;
+	const struct use *u = h->shared ? &none : h->uses;
+	const struct end *data = &h->data;
+
+	return store_put(handles->store, PUT_MOVED,
+		(struct value[]){ V_INT(h->id), V_INT(s->nread), V_INT(s->bread), V_INT(s->nwrite), V_INT(s->bwrite),
+			V_INT(s->read_ns), V_INT(s->write_ns), SPAN(u->first_read, u->last_read, h),
+			SPAN(u->first_write, u->last_write, h), V_OPT(data->op, data->op - h->open.op),
+			V_OPT(data->op && data->time_ns != earlier(u->first_read, u->first_write), data->time_ns - h->open_ns),
+			V_OPT(data->op && data->latency_ns != s->read_ns + s->write_ns, data->latency_ns),
+			V_OPT(data->op && data->result != s->bread + s->bwrite, data->result), h->data_offset, h->data_length });
+}
+
+static int put_otherwise(struct handles *handles, const struct handle *h)
 {
 	const struct io_counters *s = &h->sum;
 	const struct use *u = h->uses;
-	int64_t first_read = 0, last_read = 0, first_write = 0, last_write = 0;
+	bool by_other = h->shared || u->image != h->opener, of_other = !h->shared && u->version != h->version;
+	int64_t back_reads = s->nread - h->sequential_reads, back_writes = s->nwrite - h->sequential_writes;
+	int64_t skip_reads = s->nread - h->consecutive_reads, skip_writes = s->nwrite - h->consecutive_writes;
 
-	if (!h->shared) {
-		first_read = u->first_read, last_read = u->last_read;
-		first_write = u->first_write, last_write = u->last_write;
-	}
-	return store_put(handles->store, PUT_MOVED,
-		(struct value[]){ V_INT(h->id),
-			V_OPT(h->shared || u->image != h->opener, h->shared ? -1 : image_id(u->image)),
-			V_OPT(!h->shared && u->version != h->version, u->version), V_INT(s->nread),
-			V_INT(s->bread), V_INT(s->nwrite), V_INT(s->bwrite), V_INT(s->nseek),
-			V_INT(s->read_ns), V_INT(s->write_ns),
-			V_INT(s->nread - h->sequential_reads),
-			V_INT(s->nwrite - h->sequential_writes),
-			V_INT(s->nread - h->consecutive_reads),
-			V_INT(s->nwrite - h->consecutive_writes), SPAN(first_read, last_read, h),
-			SPAN(first_write, last_write, h) });
+	if (!by_other && !of_other && !s->nseek && !back_reads && !back_writes && !skip_reads && !skip_writes)
+		return 0;
+	return store_put(handles->store, PUT_MOVED_OTHERWISE,
+		(struct value[]){ V_INT(h->id), V_OPT(by_other, h->shared ? -1 : image_id(u->image)), V_OPT(of_other, u->version),
+			V_INT(s->nseek), V_INT(back_reads), V_INT(back_writes), V_INT(skip_reads), V_INT(skip_writes) });
+}
+
+static int put_moved(struct handles *handles, const struct handle *h)
+{
+	int r = put_sums(handles, h);
+
+	return r < 0 ? r : put_otherwise(handles, h);
 }
 
 static int put_use(struct handles *handles, const struct handle *h, const struct use *u)

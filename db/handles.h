@@ -17,10 +17,11 @@
 #include <sys/queue.h>
 #include <uthash.h>
 
+#include "db/store.h"
+
 struct file;
 struct handles;
 struct image;
-struct store;
 
 struct io_counters {
 	int64_t nread, bread, nwrite, bwrite, nseek, read_ns, write_ns;
@@ -28,7 +29,7 @@ struct io_counters {
 
 struct use;
 
-/* An operation that is a part of the handle's row.  Of stat, the code is OP_GETATTR. */
+/* An operation that is a part of the handle's rows.  Of stat, the code is OP_GETATTR. */
 struct end {
 	int64_t op; /* its id; 0: none */
 	int64_t code, time_ns, latency_ns, result;
@@ -40,6 +41,7 @@ struct handle {
 	struct image *opener; /* NULL: not known */
 	struct image *last;   /* the last user; taken for requests without a requester */
 	int64_t path, version;
+	int64_t thread; /* that opened it, a row of threads; 0: the first one of the opener */
 	uint32_t flags, mode;
 	bool created; /* by this open; then mode is set */
 	bool recorded;
@@ -50,6 +52,8 @@ struct handle {
 	int64_t mapped_version;
 	int64_t open_ns, close_ns;
 	struct end open, close, stat; /* close, stat: only after open, with the result 0 */
+	struct end data;	      /* the first that moved data, if it is one of the opener */
+	struct value data_offset, data_length; /* as in schema.sql */
 	struct io_counters sum;
 	int64_t sequential_reads, sequential_writes, consecutive_reads, consecutive_writes;
 	int64_t position; /* where the last read or write ended; -1 not known */

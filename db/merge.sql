@@ -119,16 +119,20 @@ INSERT INTO main.loaded SELECT image + :images, bytes FROM one.loaded;
 INSERT INTO main.samples SELECT process + :processes, t + :t, rss, cpu FROM one.samples;
 
 INSERT INTO main.threads SELECT id + :threads, iif(image, image + :images, image), tid FROM one.threads;
-INSERT INTO main.ways SELECT id + :ways, flags, mode, fidelity, mapped, open, close FROM one.ways;
+INSERT INTO main.ways SELECT id + :ways, flags, mode, fidelity, mapped, open, close, data, thread + :threads FROM one.ways;
 INSERT INTO main.handles SELECT h.id + :handles, iif(image, image + :images, image), s.new, path + :paths,
 	version + coalesce(s.tag, 0), way + :ways, open_t + :t, life, iif(:with_ops, open_op + :ops, NULL), open_latency, open_result,
 	iif(:with_ops, close_op, NULL), close_t, close_latency, iif(:with_ops, stat_op, NULL), stat_t, stat_latency
 FROM one.handles h LEFT JOIN same s ON s.old = h.file;
 DELETE FROM tags;
 INSERT INTO tags SELECT h.id, coalesce(s.tag, 0) FROM one.handles h LEFT JOIN same s ON s.old = h.file;
-INSERT INTO main.moved SELECT handle + :handles, iif(image > 0, image + :images, image), version + t.tag, nread, bread,
-	nwrite, bwrite, nseek, read_ns, write_ns, back_reads, back_writes, skip_reads, skip_writes,
-	first_read, last_read, first_write, last_write FROM one.moved JOIN tags t USING (handle);
+INSERT INTO main.moved SELECT handle + :handles, nread, bread, nwrite, bwrite, read_ns, write_ns, first_read, last_read, first_write,
+	last_write, CASE WHEN :with_ops THEN data_op + iif(h.open_op ISNULL, :ops, 0) END, data_t, data_latency, data_result, data_offset,
+	data_length
+FROM one.moved m JOIN one.handles h ON h.id = m.handle;
+INSERT INTO main.moved_otherwise SELECT handle + :handles, iif(image > 0, image + :images, image), version + t.tag, nseek,
+	back_reads, back_writes, skip_reads, skip_writes
+FROM one.moved_otherwise JOIN tags t USING (handle);
 INSERT INTO main.uses SELECT handle + :handles, iif(image, image + :images, image), version + t.tag, nread, bread,
 	nwrite, bwrite, nseek, read_ns, write_ns, first_read, last_read, first_write, last_write FROM one.uses JOIN tags t USING (handle);
 -- The rows that sum.sql made of earlier ones come first; the uses in them are added again.  A file that has no row is none that is traced.
@@ -179,7 +183,8 @@ INSERT INTO main.ops_name SELECT o.id + :ops, code + 512 * coalesce(s.tag, 0), t
 	s.new, path + :paths, result
 FROM one.ops_name o LEFT JOIN same s ON s.old = o.file WHERE :with_ops;
 INSERT OR IGNORE INTO last_ops SELECT :ops + max(coalesce((SELECT max(id) FROM one.ops_handle), 0),
-	coalesce((SELECT max(id) FROM one.ops_name), 0), coalesce((SELECT max(id) FROM one.calls), 0), coalesce((SELECT max(open_op + max(coalesce(close_op, 0), coalesce(stat_op, 0))) FROM one.handles), 0))
+	coalesce((SELECT max(id) FROM one.ops_name), 0), coalesce((SELECT max(id) FROM one.calls), 0), coalesce((SELECT max(open_op + max(coalesce(close_op, 0), coalesce(stat_op, 0))) FROM one.handles), 0),
+	coalesce((SELECT max(coalesce(h.open_op, 0) + m.data_op) FROM one.moved m JOIN one.handles h ON h.id = m.handle), 0))
 WHERE :with_ops;
 INSERT INTO main.pieces SELECT op + :ops, n FROM one.pieces WHERE :with_ops;
 INSERT INTO main.ranges SELECT op + :ops, offset, length, flags FROM one.ranges WHERE :with_ops;

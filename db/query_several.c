@@ -19,8 +19,8 @@
 
 /* Views are stable between versions of ftrac; tables are not, and merging reads the tables. */
 #define HAS_OUR_TABLES "SELECT count(*) = 19 FROM sqlite_schema WHERE name IN ('moved', 'spent', 'op_times', 'rules', 'mpi_calls', 'call_sums', " \
-	"'programs', 'fresh_handles', 'parts', 'doubts', 'metrics', 'metric_grids', 'clocks', 'hosts', 'starts', 'directories') " \
-	"OR name = 'files' AND sql LIKE '%birth INTEGER%' OR name = 'handles' AND sql LIKE '%stat_op INTEGER%' " \
+	"'programs', 'fresh_handles', 'parts', 'doubts', 'metrics', 'metric_grids', 'clocks', 'hosts', 'starts', 'directories', 'moved_otherwise') " \
+	"OR name = 'files' AND sql LIKE '%birth INTEGER%' " \
 	"OR name = 'mounts' AND sql LIKE '%fsid TEXT%'"
 
 struct start {

@@ -18,6 +18,11 @@ static bool moves_data(int op)
 	}
 }
 
+static bool is_open(const struct event *ev)
+{
+	return ev->op == OP_OPEN || ev->op == OP_OPENDIR || ev->op == OP_CREATE || ev->op == OP_TMPFILE;
+}
+
 /* A read or write as the application made it, by requests. */
 static bool is_call(const struct event *ev)
 {
@@ -30,23 +35,33 @@ struct requester {
 	struct value requester;
 };
 
-/* usual: the image that a NULL stands for; versions: how many versions follow the one that a 0 stands for. */
-static int find_requester(struct record *record, const struct work *w, const struct image *usual,
-	int64_t versions, struct requester *ret)
+/* versions: how many versions follow the one that a 0 stands for. */
+static int find_requester(struct record *record, const struct work *w, int64_t versions, struct requester *ret)
 {
 	int64_t image = w->image ? w->image->id : 0, thread = 0;
 	int32_t tid = w->ev->tid;
 	int r = 0;
 
 	ret->code = w->ev->op | w->ev->via << 6 | versions << 9;
-	ret->requester = w->image && w->image == usual ? V_NULL : V_INT(image);
 	if (w->image && tid == 0)
 		ret->code |= 1 << 8;
 	else if (tid != (w->image ? w->process->pid : 0))
 		r = tuples_intern(record->threads, (int64_t[]){ image, tid }, &thread);
-	if (thread)
-		ret->requester = V_INT(-thread);
+	ret->requester = V_INT(thread ? -thread : image);
 	return r;
+}
+
+/* A NULL stands for the thread that opened the handle. */
+static void spare_opener(const struct handle *h, struct requester *by)
+{
+	if (h->opener && by->requester.number == (h->thread ? -h->thread : h->opener->id))
+		by->requester = V_NULL;
+}
+
+static void set_thread(struct handle *h, const struct work *w, const struct requester *by)
+{
+	if (is_open(w->ev) && !h->open.op && w->image && w->image == h->opener && by->requester.number < 0)
+		h->thread = -by->requester.number;
 }
 
 /* Counts an operation whose row was put with the result r; the writer counts a failed one as lost.  bytes: -1 if it moved none. */
@@ -109,6 +124,8 @@ static int put_range(struct record *record, const struct event *ev)
 			V_INT(op->length), V_INT(range_flags(ev)) });
 }
 
+#define LONG_LENGTH ((uint64_t)1 << 62) /* cp asks for nearly 2^63 bytes */
+
 /* The columns 'offset' and 'length' of a row of ops_handle. */
 static struct value offset_of(const struct event *ev)
 {
@@ -121,17 +138,29 @@ static struct value length_of(const struct event *ev)
 
 	if (fits_range(ev))
 		return V_INT((int64_t)op->length << RANGE_BITS | range_flags(ev));
-	return V_OPT(moves_data(ev->op) && op->length != (uint64_t)op->result, op->length);
+	if (!moves_data(ev->op) || op->length == (uint64_t)op->result)
+		return V_NULL;
+	if (op->length <= LONG_LENGTH)
+		return V_INT(op->length);
+	return V_INT(op->length > INT64_MAX ? -1 : (int64_t)op->length - INT64_MAX - 1);
 }
 
-/* Where the operation is a part of the handle's row; NULL: it has a row of its own. */
+/* Whether the operation is one of those that the row of moved sums up, and all about it is in that row. */
+static bool has_moved(const struct work *w, const struct handle *h)
+{
+	return w->op->result >= 0 && h->sum.nread + h->sum.nwrite > 0 && !(is_call(w->ev) && w->op->pieces != 1);
+}
+
+/* Where the operation is a part of the handle's rows; NULL: it has a row of its own. */
 static struct end *end_of(struct handle *h, const struct work *w, const struct requester *by)
 {
 	if (by->requester.type != VALUE_NULL || by->code >> 9)
 		return NULL;
-	switch (w->ev->op) {
-	case OP_OPEN: case OP_OPENDIR: case OP_CREATE: case OP_TMPFILE:
+	if (is_open(w->ev))
 		return h->open.op ? NULL : &h->open;
+	if (moves_data(w->ev->op))
+		return h->data.op || !has_moved(w, h) ? NULL : &h->data;
+	switch (w->ev->op) {
 	case OP_CLOSE: case OP_RELEASE: case OP_RELEASEDIR:
 		return h->open.op && !h->close.op && w->op->result == 0 ? &h->close : NULL;
 	case OP_GETATTR:
@@ -151,9 +180,17 @@ int record_put_handle_op(struct record *record, const struct work *w, struct han
 
 	if (!record->options.ops)
 		return count_handle_op(record, w, h, 0);
-	r = find_requester(record, w, h->opener, version - h->version, &by);
+	r = find_requester(record, w, version - h->version, &by);
+	if (r == 0) {
+		set_thread(h, w, &by);
+		spare_opener(h, &by);
+	}
 	if (r == 0 && (end = end_of(h, w, &by))) {
 		*end = (struct end){ ++record->last_op, by.code, w->ev->time_ns, op->latency_ns, op->result };
+		if (end == &h->data) {
+			h->data_offset = offset_of(w->ev);
+			h->data_length = length_of(w->ev);
+		}
 		handles_dirty(record->handles, h);
 		return count_handle_op(record, w, h, 0);
 	}
@@ -179,7 +216,7 @@ int record_put_name_op(struct record *record, const struct work *w, const struct
 
 	if (!record->options.ops)
 		return count_op(record, w, row->file, -1, 0);
-	r = find_requester(record, w, NULL, row->file ? row->version - 1 : 0, &by);
+	r = find_requester(record, w, row->file ? row->version - 1 : 0, &by);
 	if (r == 0)
 		r = store_put(record->store, PUT_OP_NAME,
 			(struct value[]){ V_INT(++record->last_op), V_INT(by.code),

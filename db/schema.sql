@@ -113,8 +113,9 @@ CREATE TABLE threads (id INTEGER PRIMARY KEY, image INTEGER, tid INTEGER);
 --   code       op_name + 64 * via_name + 256 if the thread is not known + 512 * (how many versions of the
 --              file later than at the open)
 --   t          since the open of the handle
---   length     requested, if not moved in full; of operations that name a range: 128 * its length + the flags of ranges
---   requester  an image: in its first thread; NULL: the image that opened the handle; 0: not known;
+--   length     requested, if not moved in full; above 2^62, minus 2^63; of operations that name a range: 128 * its length + the flags of
+--              ranges
+--   requester  an image: in its first thread; NULL: the image and thread that opened the handle; 0: not known;
 --              negative: row of threads
 -- No indexes: queries of operations read all of them.
 CREATE TABLE ops_handle (
@@ -139,36 +140,46 @@ CREATE TABLE ranges (op INTEGER PRIMARY KEY, offset INTEGER, length INTEGER, fla
 -- The path2 and file2 of operations on names.
 CREATE TABLE second_operands (op INTEGER PRIMARY KEY, path INTEGER, file INTEGER);
 
--- Tuples of how files are opened and closed.  open, close: the codes of the operations in the row of the handle, as in
--- ops_handle.
+-- Tuples of how files are opened, used and closed.  open, close, data: the codes of the operations in the rows of the handle and of moved,
+-- as in ops_handle.  thread: the row of the thread that opened it; NULL: the first one of the image.
 CREATE TABLE ways (
 	id INTEGER PRIMARY KEY, flags INTEGER, mode INTEGER, fidelity INTEGER, mapped INTEGER,
-	open INTEGER, close INTEGER);
+	open INTEGER, close INTEGER, data INTEGER, thread INTEGER);
 
--- The open, and the first close and the first getattr by the image that opened it, are part of the row, which takes less than rows of
+-- The open, and the first close and the first getattr by the thread that opened it, are part of the row, which takes less than rows of
 -- their own.
 --   life       from the open to the end
 --   open_op    the id of the open; NULL: it has a row in ops_handle, or none
 --   close_op   the id of the close, since open_op; NULL: as above
 --   stat_op    the id of the getattr, since open_op; NULL: as above
 --   stat_t     since the open
---   close_t    from the close to the end of the handle; while that is not known, from the open to the close
+--   close_t    from the close to the end of the handle, NULL if that is the latency; while the end is not known, from the open to the
+--              close
 CREATE TABLE handles (
 	id INTEGER PRIMARY KEY, image INTEGER, file INTEGER, path INTEGER, version INTEGER,
 	way INTEGER, open_t INTEGER, life INTEGER, open_op INTEGER, open_latency INTEGER, open_result INTEGER,
 	close_op INTEGER, close_t INTEGER, close_latency INTEGER, stat_op INTEGER, stat_t INTEGER, stat_latency INTEGER);
 
 -- Sums of reads and writes through a handle, if there were any.
---   image, version      of the use, NULL: those of the open; image -1: uses has the parts; 0: not known
---   back, skip          how many of the reads and writes were not sequential, not consecutive
 --   first_              since the open
 --   last_               since the first; of reads from pipes, sockets and character devices: the end of the last
+-- The first operation that moved data, if the thread that opened the handle made it, and of the version of the open:
+--   data_op             its id, since open_op; NULL: it has a row in ops_handle, or none
+--   data_t              since the open; NULL: the earlier one of first_read and first_write
+--   data_latency        NULL: read_ns + write_ns
+--   data_result         NULL: bread + bwrite
+--   data_offset, data_length  as in ops_handle
 CREATE TABLE moved (
-	handle INTEGER PRIMARY KEY, image INTEGER, version INTEGER,
-	nread INTEGER, bread INTEGER, nwrite INTEGER, bwrite INTEGER, nseek INTEGER,
-	read_ns INTEGER, write_ns INTEGER,
-	back_reads INTEGER, back_writes INTEGER, skip_reads INTEGER, skip_writes INTEGER,
-	first_read INTEGER, last_read INTEGER, first_write INTEGER, last_write INTEGER);
+	handle INTEGER PRIMARY KEY, nread INTEGER, bread INTEGER, nwrite INTEGER, bwrite INTEGER, read_ns INTEGER, write_ns INTEGER,
+	first_read INTEGER, last_read INTEGER, first_write INTEGER, last_write INTEGER,
+	data_op INTEGER, data_t INTEGER, data_latency INTEGER, data_result INTEGER, data_offset INTEGER, data_length INTEGER);
+
+-- The same, where the reads and writes were not those of the image and the version of the open, or not all consecutive.
+--   image, version      of the use, NULL: those of the open; image -1: uses has the parts; 0: not known
+--   back, skip          how many of the reads and writes were not sequential, not consecutive
+CREATE TABLE moved_otherwise (
+	handle INTEGER PRIMARY KEY, image INTEGER, version INTEGER, nseek INTEGER,
+	back_reads INTEGER, back_writes INTEGER, skip_reads INTEGER, skip_writes INTEGER);
 
 -- The parts, if several images or versions used the handle.  image 0: not known.
 CREATE TABLE uses (
@@ -274,7 +285,7 @@ CREATE TABLE programs (image INTEGER PRIMARY KEY, name TEXT, title TEXT, kind IN
 --   did       bits: 1 created, 2 truncated, 4 renamed, 8 unlinked, 16 executed, 32 mapped, 64 emptied,
 --             128 * enum assumed (touches.h)
 --   path      of touches
---   used      that of uses, which counts if it is the larger number
+--   used      that of uses, which counts if it is the larger number; NULL at the end of the run if it is the same
 --   last_t, first_in, first_out  since first_t: when data came from the file, and went to it
 --   last_out  since first_out
 CREATE TABLE accesses (

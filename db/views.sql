@@ -316,13 +316,13 @@ CREATE VIEW other_op AS
 SELECT o.id, i.process,
 	CAST(nullif(iif(o.requester < 0, (SELECT image FROM threads WHERE id = -o.requester),
 		coalesce(o.requester, h.image)), 0) AS INTEGER) AS image,
-	CAST(iif(o.code & 256, NULL, nullif(coalesce((SELECT tid FROM threads WHERE id = -o.requester),
+	CAST(iif(o.code & 256, NULL, nullif(coalesce((SELECT tid FROM threads WHERE id = coalesce(-o.requester, w.thread)),
 		(SELECT pid FROM processes WHERE id = i.process)), 0)) AS INTEGER) AS tid,
 	n.name, h.file, CAST(h.version + (o.code >> 9) AS INTEGER) AS version, s.path,
 	NULL AS path2, CAST(NULL AS INTEGER) AS file2,
 	(SELECT value FROM meta WHERE key = 'start_ns') + h.open_t + o.t AS start_ns,
 	o.latency AS latency_ns, o.result, CAST(CASE WHEN @DATA@ THEN o.offset END AS INTEGER) AS offset,
-	CAST(CASE WHEN @DATA@ THEN coalesce(o.length, o.result) END AS INTEGER) AS length,
+	CAST(CASE WHEN @DATA@ THEN coalesce(iif(o.length < 0, o.length + 9223372036854775807 + 1, o.length), o.result) END AS INTEGER) AS length,
 	CAST(CASE WHEN o.result >= 0 AND (@DATA@) THEN o.result END
 		AS INTEGER) AS bytes,
 	-- 32: FMODE_EXEC, the kernel opened a program for execve(2).
@@ -341,7 +341,7 @@ FROM ops_handle o LEFT JOIN op_name n ON n.code = (o.code & 63)
 
 CREATE VIEW open_op AS
 SELECT h.open_op AS id, i.process, i.id AS image,
-	CAST(iif(w.open & 256, NULL, nullif((SELECT pid FROM processes WHERE id = i.process), 0)) AS INTEGER) AS tid,
+	CAST(iif(w.open & 256, NULL, nullif(@OPENER@, 0)) AS INTEGER) AS tid,
 	n.name, h.file, h.version, s.path, NULL AS path2, CAST(NULL AS INTEGER) AS file2,
 	(SELECT value FROM meta WHERE key = 'start_ns') + h.open_t AS start_ns,
 	h.open_latency AS latency_ns, h.open_result AS result, CAST(NULL AS INTEGER) AS offset, CAST(NULL AS INTEGER) AS length,
@@ -353,9 +353,9 @@ WHERE h.open_op NOTNULL;
 
 CREATE VIEW close_op AS
 SELECT CAST(h.open_op + h.close_op AS INTEGER) AS id, i.process, i.id AS image,
-	CAST(iif(w.close & 256, NULL, nullif((SELECT pid FROM processes WHERE id = i.process), 0)) AS INTEGER) AS tid,
+	CAST(iif(w.close & 256, NULL, nullif(@OPENER@, 0)) AS INTEGER) AS tid,
 	n.name, h.file, h.version, s.path, NULL AS path2, CAST(NULL AS INTEGER) AS file2,
-	(SELECT value FROM meta WHERE key = 'start_ns') + h.open_t + iif(h.life IS NULL, h.close_t, h.life - h.close_t) AS start_ns,
+	(SELECT value FROM meta WHERE key = 'start_ns') + h.open_t + iif(h.life IS NULL, h.close_t, h.life - coalesce(h.close_t, h.close_latency)) AS start_ns,
 	h.close_latency AS latency_ns, CAST(0 AS INTEGER) AS result, CAST(NULL AS INTEGER) AS offset, CAST(NULL AS INTEGER) AS length,
 	CAST(NULL AS INTEGER) AS bytes, CAST(NULL AS TEXT) AS via, h.id AS handle, CAST(NULL AS INTEGER) AS pieces,
 	CAST(iif((SELECT value IN ('kernel', 'preload') FROM meta WHERE key = 'files') OR (@BY_CALL@), 'call', 'request') AS TEXT) AS layer
@@ -365,17 +365,40 @@ WHERE h.close_op NOTNULL;
 
 CREATE VIEW stat_op AS
 SELECT CAST(h.open_op + h.stat_op AS INTEGER) AS id, i.process, i.id AS image,
-	CAST(nullif((SELECT pid FROM processes WHERE id = i.process), 0) AS INTEGER) AS tid,
+	CAST(nullif(@OPENER@, 0) AS INTEGER) AS tid,
 	n.name, h.file, h.version, s.path, NULL AS path2, CAST(NULL AS INTEGER) AS file2,
 	(SELECT value FROM meta WHERE key = 'start_ns') + h.open_t + h.stat_t AS start_ns,
 	h.stat_latency AS latency_ns, CAST(0 AS INTEGER) AS result, CAST(NULL AS INTEGER) AS offset, CAST(NULL AS INTEGER) AS length,
 	CAST(NULL AS INTEGER) AS bytes, CAST(NULL AS TEXT) AS via, h.id AS handle, CAST(NULL AS INTEGER) AS pieces,
 	CAST(iif((SELECT value IN ('kernel', 'preload') FROM meta WHERE key = 'files'), 'call', 'request') AS TEXT) AS layer
-FROM handles h LEFT JOIN op_name n ON n.code = (SELECT code FROM op_name WHERE name = 'getattr')
+FROM handles h LEFT JOIN ways w ON w.id = h.way LEFT JOIN op_name n ON n.code = (SELECT code FROM op_name WHERE name = 'getattr')
 	LEFT JOIN paths s ON s.id = h.path LEFT JOIN images i ON i.id = h.image
 WHERE h.stat_op NOTNULL;
 
-CREATE VIEW handle_op AS SELECT * FROM other_op UNION ALL SELECT * FROM open_op UNION ALL SELECT * FROM close_op UNION ALL SELECT * FROM stat_op;
+-- The first operation of a handle that moved data.
+CREATE VIEW data_op AS
+SELECT CAST(coalesce(h.open_op, 0) + m.data_op AS INTEGER) AS id, i.process, i.id AS image,
+	CAST(iif(w.data & 256, NULL, nullif(@OPENER@, 0)) AS INTEGER) AS tid,
+	n.name, h.file, h.version, s.path, NULL AS path2, CAST(NULL AS INTEGER) AS file2,
+	(SELECT value FROM meta WHERE key = 'start_ns') + h.open_t + coalesce(m.data_t, min(m.first_read, m.first_write), m.first_read,
+		m.first_write) AS start_ns,
+	CAST(coalesce(m.data_latency, m.read_ns + m.write_ns) AS INTEGER) AS latency_ns,
+	CAST(coalesce(m.data_result, m.bread + m.bwrite) AS INTEGER) AS result,
+	m.data_offset AS offset,
+	CAST(coalesce(iif(m.data_length < 0, m.data_length + 9223372036854775807 + 1, m.data_length), m.data_result, m.bread + m.bwrite)
+		AS INTEGER) AS length,
+	CAST(coalesce(m.data_result, m.bread + m.bwrite) AS INTEGER) AS bytes,
+	CAST(CASE WHEN n.name = 'read' AND w.flags & 32 THEN 'exec' ELSE v.name END AS TEXT) AS via, h.id AS handle,
+	CAST(CASE WHEN (n.name = 'read' AND NOT coalesce(w.flags & 32, 0) OR n.name = 'write') AND (w.data >> 6 & 3) = 0 THEN 1 END
+		AS INTEGER) AS pieces,
+	CAST(iif((SELECT value IN ('kernel', 'preload') FROM meta WHERE key = 'files') OR (@BY_CALL@), 'call', 'request') AS TEXT) AS layer
+FROM moved m LEFT JOIN handles h ON h.id = m.handle LEFT JOIN ways w ON w.id = h.way
+	LEFT JOIN op_name n ON n.code = (w.data & 63) LEFT JOIN via_name v ON v.code = (w.data >> 6 & 3)
+	LEFT JOIN paths s ON s.id = h.path LEFT JOIN images i ON i.id = h.image
+WHERE m.data_op NOTNULL;
+
+CREATE VIEW handle_op AS SELECT * FROM other_op UNION ALL SELECT * FROM open_op UNION ALL SELECT * FROM close_op
+UNION ALL SELECT * FROM stat_op UNION ALL SELECT * FROM data_op;
 
 CREATE VIEW name_op AS
 SELECT o.id, i.process, i.id AS image,
@@ -397,7 +420,7 @@ FROM ops_name o LEFT JOIN op_name n ON n.code = (o.code & 63)
 -- Parts with one table each, and columns of the same affinity: SQLite flattens such a view and computes only the columns
 -- that a query uses.
 CREATE VIEW op AS SELECT * FROM other_op UNION ALL SELECT * FROM open_op UNION ALL SELECT * FROM close_op
-UNION ALL SELECT * FROM stat_op UNION ALL SELECT * FROM name_op;
+UNION ALL SELECT * FROM stat_op UNION ALL SELECT * FROM data_op UNION ALL SELECT * FROM name_op;
 
 -- Operations of each interval, counted, process by process.  latencies, sizes: JSON, a class of powers of two and the counts from it on.
 CREATE VIEW process_metric AS
@@ -500,27 +523,28 @@ SELECT h.id, i.process, h.image, h.file, p.path, t.text AS flags,
 	iif(w.fidelity = 2, NULL, coalesce(m.bread, 0)) AS bread,
 	iif(w.fidelity = 2, NULL, coalesce(m.nwrite, 0)) AS nwrite,
 	iif(w.fidelity = 2, NULL, coalesce(m.bwrite, 0)) AS bwrite,
-	iif(w.fidelity = 2, NULL, coalesce(m.nseek, 0)) AS nseek,
+	iif(w.fidelity = 2, NULL, coalesce(d.nseek, 0)) AS nseek,
 	iif(w.fidelity = 2, NULL, coalesce(m.read_ns, 0)) AS read_ns,
 	iif(w.fidelity = 2, NULL, coalesce(m.write_ns, 0)) AS write_ns,
-	iif(w.fidelity = 2, NULL, coalesce(m.nread - m.back_reads, 0)) AS sequential_reads,
-	iif(w.fidelity = 2, NULL, coalesce(m.nwrite - m.back_writes, 0)) AS sequential_writes,
-	iif(w.fidelity = 2, NULL, coalesce(m.nread - m.skip_reads, 0)) AS consecutive_reads,
-	iif(w.fidelity = 2, NULL, coalesce(m.nwrite - m.skip_writes, 0)) AS consecutive_writes,
+	iif(w.fidelity = 2, NULL, coalesce(m.nread - coalesce(d.back_reads, 0), 0)) AS sequential_reads,
+	iif(w.fidelity = 2, NULL, coalesce(m.nwrite - coalesce(d.back_writes, 0), 0)) AS sequential_writes,
+	iif(w.fidelity = 2, NULL, coalesce(m.nread - coalesce(d.skip_reads, 0), 0)) AS consecutive_reads,
+	iif(w.fidelity = 2, NULL, coalesce(m.nwrite - coalesce(d.skip_writes, 0), 0)) AS consecutive_writes,
 	w.mapped, w.flags & 32 <> 0 AS exec
-FROM run, handles h LEFT JOIN ways w ON w.id = h.way LEFT JOIN moved m ON m.handle = h.id
+FROM run, handles h LEFT JOIN ways w ON w.id = h.way LEFT JOIN moved m ON m.handle = h.id LEFT JOIN moved_otherwise d ON d.handle = h.id
 	LEFT JOIN images i ON i.id = h.image LEFT JOIN paths p ON p.id = h.path
 	LEFT JOIN flag_text t ON t.flags = w.flags LEFT JOIN fidelity_name y ON y.code = w.fidelity;
 
 -- Handles with a single use; and all others.
 CREATE VIEW sole_use AS
-SELECT m.handle, i.process, i.id AS image, h.file, coalesce(m.version, h.version) AS version,
-	m.nread, m.bread, m.nwrite, m.bwrite, m.nseek,
+SELECT m.handle, i.process, i.id AS image, h.file, coalesce(d.version, h.version) AS version,
+	m.nread, m.bread, m.nwrite, m.bwrite, coalesce(d.nseek, 0) AS nseek,
 	h.open_t + m.first_read AS first_read, h.open_t + m.first_read + m.last_read AS last_read,
 	h.open_t + m.first_write AS first_write, h.open_t + m.first_write + m.last_write AS last_write,
 	m.read_ns, m.write_ns, h.path, h.way
-FROM moved m JOIN handles h ON h.id = m.handle LEFT JOIN images i ON i.id = coalesce(m.image, h.image)
-WHERE m.image IS NOT -1;
+FROM moved m JOIN handles h ON h.id = m.handle LEFT JOIN moved_otherwise d ON d.handle = m.handle
+	LEFT JOIN images i ON i.id = coalesce(d.image, h.image)
+WHERE d.image IS NOT -1;
 
 CREATE VIEW shared_use AS
 SELECT u.handle, i.process, i.id AS image, h.file, u.version,

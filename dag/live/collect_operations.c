@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * New operations.  Their ids only increase, so what is new is found by the id; but the open, the first getattr and the close of a
- * handle are in the row of the handle, which is written again when they come: so the open handles are looked at each time.
+ * New operations.  Their ids only increase, so what is new is found by the id; but the open, the first getattr, the first move of data
+ * and the close of a handle are in the rows of the handle, which are written again when they come: so the open handles are looked at each
+ * time.
  */
 
 #include <errno.h>
@@ -206,20 +207,21 @@ static void add_handle(struct collect *collect, const struct query *row)
 /* The operations in the rows of handles that were open at the last look. */
 static int ask_handles(struct collect *collect, struct query_db *db, struct failure *failure, const struct ids *ids)
 {
-	cleanup_free char *stats = NULL, *closes = NULL, *gone = NULL;
-	int r;
+	static const char *const views[] = { "stat_op", "data_op", "close_op" };
+	cleanup_free char *gone = NULL;
+	int r = 0;
 
 	if (!ids->n)
 		return 0;
-	if (asprintf(&stats, OPERATION "stat_op WHERE handle IN (%s) AND id > %lld", ids->text, (long long)collect->last_op) < 0)
-		stats = NULL;
-	if (asprintf(&closes, OPERATION "close_op WHERE handle IN (%s)", ids->text) < 0)
-		closes = NULL;
+	for (size_t i = 0; i < sizeof(views) / sizeof(views[0]) && r == 0; i++) {
+		cleanup_free char *sql = NULL;
+
+		if (asprintf(&sql, OPERATION "%s WHERE handle IN (%s) AND id > %lld", views[i], ids->text, (long long)collect->last_op) < 0)
+			sql = NULL;
+		r = collect_each(collect, db, take_operation, failure, sql);
+	}
 	if (asprintf(&gone, "SELECT id FROM handles WHERE id IN (%s) AND (close_op NOTNULL OR life NOTNULL)", ids->text) < 0)
 		gone = NULL;
-	r = collect_each(collect, db, take_operation, failure, stats);
-	if (r == 0)
-		r = collect_each(collect, db, take_operation, failure, closes);
 	return r < 0 ? r : collect_each(collect, db, drop_handle, failure, gone);
 }
 
@@ -297,6 +299,8 @@ int collect_operations(struct collect *collect, struct query_db *db, struct fail
 		r = ask_new(collect, db, failure, OPERATION "open_op WHERE handle > %lld", collect->last_handle, take_operation);
 	if (r == 0)
 		r = ask_new(collect, db, failure, OPERATION "stat_op WHERE handle > %lld", collect->last_handle, take_operation);
+	if (r == 0)
+		r = ask_new(collect, db, failure, OPERATION "data_op WHERE handle > %lld", collect->last_handle, take_operation);
 	if (r == 0)
 		r = ask_new(collect, db, failure, OPERATION "close_op WHERE handle > %lld", collect->last_handle, take_operation);
 	if (r == 0)

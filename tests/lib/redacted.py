@@ -16,7 +16,7 @@ BEGINS = re.compile(r"(?:^|[ \t\n\0'\"(;,=])-$")
 # Columns with words of ftrac alone, which a file may have as its name, too.
 OURS = {"fidelity", "tier", "state", "kind", "fstype", "operation", "via", "layer", "class", "flags", "type", "owner", "protection", "domain",
         "reason", "mode", "latencies", "sizes"}
-OF_VIEWS = {view: {"name"} for view in ("op", "handle_op", "other_op", "open_op", "close_op", "stat_op", "name_op", "call", "mapping", "range_op", "device_io",
+OF_VIEWS = {view: {"name"} for view in ("op", "handle_op", "other_op", "open_op", "close_op", "stat_op", "data_op", "name_op", "call", "mapping", "range_op", "device_io",
                                         "file_lock")} | {"trace": {"key"}, "merged": {"key"}}
 # Of traces that are no longer mounted, and what is cut off.
 LEFT_OUT = {"mount_namespace", "mount_connection"}

@@ -110,9 +110,7 @@ def add_file(db, number, path, size=10, latency=5):
     insert(db, "path_names", id=number, name=path)
     insert(db, "files", id=number, path=number, kind=1, ino=number, size_first=size, state=0)
     insert(db, "handles", id=number, image=1, path=number, way=1, open_t=100, life=800, **same)
-    insert(db, "moved", handle=number, nread=1, bread=10, nwrite=0, bwrite=0, nseek=0, read_ns=5,
-           write_ns=0, back_reads=0, back_writes=0, skip_reads=0, skip_writes=0, first_read=100,
-           last_read=0)
+    insert(db, "moved", handle=number, nread=1, bread=10, nwrite=0, bwrite=0, read_ns=5, write_ns=0, first_read=100, last_read=0)
     insert(db, "fresh_handles", handle=number, over=1)
     insert(db, "touches", id=number, process=1, path=number, did=0, opens=1, nmeta=0, first_t=100,
            last_t=0, **same)

@@ -582,13 +582,13 @@ static void open_and_first_close_of_the_opener_are_in_the_row_of_the_handle(void
 		"4|close|1|10|0|/a|1|7|3000\n5|close|1|10|0|/a|1|7|4000");
 }
 
-static void open_by_a_thread_has_a_row(void **state)
+static void open_by_a_thread_is_in_the_row_of_the_handle(void **state)
 {
 	struct feed *f = *state;
 
 	feed_process(f, EVENT_THREAD, (struct event_process){ .pid = P, .tid = 77 }, 0, NULL);
 	feed_end_of(f, feed_call_open(f, 77, NODE_ROOT, "a", named(f, "a", S_IFREG | 0644, 9), O_RDONLY));
-	assert_string_equal(ask(f, "SELECT (SELECT count(*) FROM ops_handle), (SELECT count(*) FROM open_op)"), "1|0");
+	assert_string_equal(ask(f, "SELECT (SELECT count(*) FROM ops_handle), (SELECT count(*) FROM open_op)"), "0|1");
 	assert_string_equal(ask(f, "SELECT name, process, tid FROM op"), "open|1|77");
 }
 
@@ -918,7 +918,7 @@ int main(void)
 		TEST(mapping_reads_and_a_shared_writable_one_writes),
 		TEST(mapping_that_becomes_writable_writes_and_one_that_grows_has_more_bytes),
 		TEST(open_and_first_close_of_the_opener_are_in_the_row_of_the_handle),
-		TEST(open_by_a_thread_has_a_row),
+		TEST(open_by_a_thread_is_in_the_row_of_the_handle),
 		TEST(ranges_of_any_length_and_offset_are_kept),
 		TEST(locks_have_ranges),
 		TEST(tier_of_processes_is_kernel),

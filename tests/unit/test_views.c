@@ -52,6 +52,8 @@ static const struct {
 		     "offset length bytes via handle" },
 	{ "stat_op", "id process image tid name file version path path2 file2 start_ns latency_ns result "
 		     "offset length bytes via handle" },
+	{ "data_op", "id process image tid name file version path path2 file2 start_ns latency_ns result "
+		     "offset length bytes via handle" },
 	{ "name_op", "id process image tid name file version path path2 file2 start_ns latency_ns result "
 		     "offset length bytes via handle" },
 	{ "call", "id process image tid layer name class parent fd handle file path offset length bytes result start_ns latency_ns "

@@ -201,8 +201,8 @@ def bounded(base, many):
     checks.equal("many traces: status", status, 0)
     checks.check("many traces: more is written than would fit into the memory", size > LIMIT, size)
     checks.check("many traces: memory is bounded", used < LIMIT, used)
-    # A close or a getattr in the row of its handle may get a row of its own.
-    count = "SELECT (SELECT count(*) FROM ops_handle) + (SELECT count(close_op) + count(stat_op) FROM handles)"
+    # An operation in a row of its handle may get a row of its own.
+    count = "SELECT (SELECT count(*) FROM ops_handle) + (SELECT count(close_op) + count(stat_op) FROM handles) + (SELECT count(data_op) FROM moved)"
     (operations,), (each,) = rows(out, count)[0], rows(many / "0.tr", count)[0]
     checks.equal("many traces: all operations", operations, MANY * each)
     checks.equal("many traces: all are there", rows(out, "SELECT count(DISTINCT part) FROM merged"), [(MANY,)])

@@ -128,7 +128,7 @@ def made(template, out, run, world):
     shutil.copy(template, out)
     start = run.processes[0].start
     with contextlib.closing(sqlite3.connect(out)) as db, db:
-        for table in ("processes", "images", "figures", "spent", "programs", "op_times", "ops_name", "ops_handle", "handles", "moved", "uses", "touches",
+        for table in ("processes", "images", "figures", "spent", "programs", "op_times", "ops_name", "ops_handle", "handles", "moved", "moved_otherwise", "uses", "touches",
                       "accesses", "environs", "threads", "samples", "metrics", "clocks", "jobs", "second_operands", "missing_names", "names", "files",
                       "path_names", "directories", "loaded"):
             db.execute(f"DELETE FROM {table}")

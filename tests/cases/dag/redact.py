@@ -159,8 +159,8 @@ class Made:
             for user in {process, self.rng.randrange(1, self.n + 1)}:
                 writes = int(user == process)
                 insert(self.db, "handles", id=op, image=2 * user, file=i, path=path, version=1, way=1, open_t=10**6 + op, life=800)
-                insert(self.db, "moved", handle=op, nread=1 - writes, bread=10 - 10 * writes, nwrite=writes, bwrite=10 * writes, nseek=0, read_ns=5,
-                       write_ns=5, back_reads=0, back_writes=0, skip_reads=0, skip_writes=0, first_read=None if writes else 100,
+                insert(self.db, "moved", handle=op, nread=1 - writes, bread=10 - 10 * writes, nwrite=writes, bwrite=10 * writes, read_ns=5,
+                       write_ns=5, first_read=None if writes else 100,
                        last_read=None if writes else 0, first_write=100 if writes else None, last_write=0 if writes else None)
                 insert(self.db, "fresh_handles", handle=op, over=1)
                 insert(self.db, "touches", process=user, file=i, version=1, path=path, did=writes, opens=1, nmeta=0, first_t=10**6 + op, last_t=0)
