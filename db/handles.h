@@ -54,6 +54,7 @@ struct handle {
 	struct end open, close, stat; /* close, stat: only after open, with the result 0 */
 	struct end data;	      /* the first that moved data, if it is one of the opener */
 	struct value data_offset, data_length; /* as in schema.sql */
+	bool has_data_rows;	      /* operations that moved data have rows of their own */
 	struct io_counters sum;
 	int64_t sequential_reads, sequential_writes, consecutive_reads, consecutive_writes;
 	int64_t position; /* where the last read or write ended; -1 not known */

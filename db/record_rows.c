@@ -159,7 +159,7 @@ static struct end *end_of(struct handle *h, const struct work *w, const struct r
 	if (is_open(w->ev))
 		return h->open.op ? NULL : &h->open;
 	if (moves_data(w->ev->op))
-		return h->data.op || !has_moved(w, h) ? NULL : &h->data;
+		return h->data.op || h->has_data_rows || !has_moved(w, h) ? NULL : &h->data;
 	switch (w->ev->op) {
 	case OP_CLOSE: case OP_RELEASE: case OP_RELEASEDIR:
 		return h->open.op && !h->close.op && w->op->result == 0 ? &h->close : NULL;
@@ -194,6 +194,7 @@ int record_put_handle_op(struct record *record, const struct work *w, struct han
 		handles_dirty(record->handles, h);
 		return count_handle_op(record, w, h, 0);
 	}
+	h->has_data_rows |= moves_data(w->ev->op);
 	if (r == 0)
 		r = store_put(record->store, PUT_OP_HANDLE,
 			(struct value[]){ V_INT(++record->last_op), V_INT(by.code),

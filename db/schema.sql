@@ -163,7 +163,7 @@ CREATE TABLE handles (
 -- Sums of reads and writes through a handle, if there were any.
 --   first_              since the open
 --   last_               since the first; of reads from pipes, sockets and character devices: the end of the last
--- The first operation that moved data, if the thread that opened the handle made it, and of the version of the open:
+-- The first operation that moved data, if the thread that opened the handle made it, of the version of the open:
 --   data_op             its id, since open_op; NULL: it has a row in ops_handle, or none
 --   data_t              since the open; NULL: the earlier one of first_read and first_write
 --   data_latency        NULL: read_ns + write_ns

@@ -375,7 +375,7 @@ FROM handles h LEFT JOIN ways w ON w.id = h.way LEFT JOIN op_name n ON n.code = 
 	LEFT JOIN paths s ON s.id = h.path LEFT JOIN images i ON i.id = h.image
 WHERE h.stat_op NOTNULL;
 
--- The first operation of a handle that moved data.
+-- The first operation of a handle that moved data.  It comes before the others: so reads and writes of each handle are in their order.
 CREATE VIEW data_op AS
 SELECT CAST(coalesce(h.open_op, 0) + m.data_op AS INTEGER) AS id, i.process, i.id AS image,
 	CAST(iif(w.data & 256, NULL, nullif(@OPENER@, 0)) AS INTEGER) AS tid,
@@ -397,8 +397,8 @@ FROM moved m LEFT JOIN handles h ON h.id = m.handle LEFT JOIN ways w ON w.id = h
 	LEFT JOIN paths s ON s.id = h.path LEFT JOIN images i ON i.id = h.image
 WHERE m.data_op NOTNULL;
 
-CREATE VIEW handle_op AS SELECT * FROM other_op UNION ALL SELECT * FROM open_op UNION ALL SELECT * FROM close_op
-UNION ALL SELECT * FROM stat_op UNION ALL SELECT * FROM data_op;
+CREATE VIEW handle_op AS SELECT * FROM data_op UNION ALL SELECT * FROM other_op UNION ALL SELECT * FROM open_op
+UNION ALL SELECT * FROM close_op UNION ALL SELECT * FROM stat_op;
 
 CREATE VIEW name_op AS
 SELECT o.id, i.process, i.id AS image,
@@ -419,8 +419,8 @@ FROM ops_name o LEFT JOIN op_name n ON n.code = (o.code & 63)
 
 -- Parts with one table each, and columns of the same affinity: SQLite flattens such a view and computes only the columns
 -- that a query uses.
-CREATE VIEW op AS SELECT * FROM other_op UNION ALL SELECT * FROM open_op UNION ALL SELECT * FROM close_op
-UNION ALL SELECT * FROM stat_op UNION ALL SELECT * FROM data_op UNION ALL SELECT * FROM name_op;
+CREATE VIEW op AS SELECT * FROM data_op UNION ALL SELECT * FROM other_op UNION ALL SELECT * FROM open_op UNION ALL SELECT * FROM close_op
+UNION ALL SELECT * FROM stat_op UNION ALL SELECT * FROM name_op;
 
 -- Operations of each interval, counted, process by process.  latencies, sizes: JSON, a class of powers of two and the counts from it on.
 CREATE VIEW process_metric AS

@@ -592,6 +592,58 @@ static void open_by_a_thread_is_in_the_row_of_the_handle(void **state)
 	assert_string_equal(ask(f, "SELECT name, process, tid FROM op"), "open|1|77");
 }
 
+/* The rest of the operation follows from the sums, as long as there is no other one. */
+static void first_data_of_the_opener_is_in_the_row_of_the_sums(void **state)
+{
+	struct feed *f = *state;
+	uint64_t h = feed_call_open(f, P, NODE_ROOT, "a", named(f, "a", S_IFREG | 0644, 9), O_RDWR);
+
+	feed_call_at(f, OP_EVENT(f, P, OP_WRITE, .handle = h, .offset = 4, .length = 8, .result = 5));
+	assert_string_equal(ask(f, "SELECT (SELECT count(*) FROM ops_handle), count(data_t), count(data_latency), count(data_result), "
+		"data_length FROM moved"), "0|0|0|0|8");
+#define FIRST "2|write|1|10|5|4|8|5|7|1000"
+#define ASK "SELECT id, name, process, tid, result, offset, length, bytes, latency_ns, start_ns - (SELECT min(open_ns) FROM handle) FROM op " \
+	"WHERE name IN ('read', 'write')"
+	assert_string_equal(ask(f, ASK), FIRST);
+	feed_call_at(f, OP_EVENT(f, P, OP_READ, .handle = h, .offset = 9, .length = (uint64_t)INT64_MAX - 1000, .result = 3));
+	feed_call_at(f, OP_EVENT(f, P, OP_READ, .handle = h, .offset = -1, .length = UINT64_MAX, .result = -EFAULT));
+	feed_call_at(f, OP_EVENT(f, P, OP_READ, .handle = h, .offset = 12));
+	feed_end_of(f, h);
+	assert_string_equal(ask(f, "SELECT count(*), min(length) FROM ops_handle"), "3|-1001");
+	assert_string_equal(ask(f, ASK), FIRST "\n3|read|1|10|3|9|9223372036854774807|3|7|2000\n"
+		"4|read|1|10|-14|NULL|9223372036854775807|NULL|7|3000\n5|read|1|10|0|12|0|0|7|4000");
+}
+
+static void data_of_others_comes_before_that_of_the_opener(void **state)
+{
+	struct feed *f = *state;
+	uint64_t node = named(f, "a", S_IFREG | 0644, 9), h = feed_call_open(f, P, NODE_ROOT, "a", node, O_RDWR);
+
+	feed_call_at(f, OP_EVENT(f, Q, OP_READ, .handle = h, .length = 2, .result = 2));
+	feed_call_at(f, OP_EVENT(f, P, OP_READ, .handle = h, .length = 2, .offset = 2, .result = 2));
+	feed_end_of(f, h);
+	assert_string_equal(ask(f, "SELECT (SELECT count(*) FROM ops_handle), (SELECT count(*) FROM data_op)"), "2|0");
+	assert_string_equal(ask(f, "SELECT id, process, offset FROM op WHERE name = 'read'"), "2|2|0\n3|1|2");
+}
+
+static void data_of_a_thread_is_that_of_the_opener(void **state)
+{
+	struct feed *f = *state;
+	uint64_t h;
+
+	feed_process(f, EVENT_THREAD, (struct event_process){ .pid = P, .tid = 77 }, 0, NULL);
+	h = feed_call_open(f, 77, NODE_ROOT, "a", named(f, "a", S_IFREG | 0644, 9), O_RDWR);
+	feed_call_at(f, OP_EVENT(f, 77, OP_READ, .handle = h, .length = 2, .result = 2));
+	feed_call_at(f, OP_EVENT(f, 77, OP_READ, .handle = h, .length = 2, .result = 2));
+	feed_call_at(f, OP_EVENT(f, P, OP_READ, .handle = h, .length = 2, .result = 2));
+	feed_call_at(f, OP_EVENT(f, P, OP_CLOSE, .handle = h));
+	feed_call_at(f, OP_EVENT(f, 77, OP_CLOSE, .handle = h));
+	feed_end_of(f, h);
+	assert_string_equal(ask(f, "SELECT count(*), count(requester) FROM ops_handle"), "3|2");
+	assert_string_equal(ask(f, "SELECT id, name, process, tid FROM op ORDER BY id"),
+		"1|open|1|77\n2|read|1|77\n3|read|1|77\n4|read|1|10\n5|close|1|10\n6|close|1|77");
+}
+
 static void locks_have_ranges(void **state)
 {
 	struct feed *f = *state;
@@ -919,6 +971,9 @@ int main(void)
 		TEST(mapping_that_becomes_writable_writes_and_one_that_grows_has_more_bytes),
 		TEST(open_and_first_close_of_the_opener_are_in_the_row_of_the_handle),
 		TEST(open_by_a_thread_is_in_the_row_of_the_handle),
+		TEST(first_data_of_the_opener_is_in_the_row_of_the_sums),
+		TEST(data_of_others_comes_before_that_of_the_opener),
+		TEST(data_of_a_thread_is_that_of_the_opener),
 		TEST(ranges_of_any_length_and_offset_are_kept),
 		TEST(locks_have_ranges),
 		TEST(tier_of_processes_is_kernel),
