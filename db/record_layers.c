@@ -29,6 +29,7 @@ struct caller {
 };
 
 struct layers {
+	bool named; /* the database has the names of calls */
 	struct caller *callers; /* with calls inside of others */
 };
 
@@ -53,6 +54,11 @@ void record_layers_destroy(struct layers *layers)
 
 int record_caller(struct record *record, const struct event *ev)
 {
+	int r = record->layers->named ? 0 : store_name_calls(record->store);
+
+	record->layers->named = true;
+	if (r < 0)
+		return r;
 	return store_put(record->store, PUT_CALLER, (struct value[]){ V_INT(ev->u.caller.id), V_OPT(ev->u.caller.pid > 0, ev->u.caller.pid),
 		V_OPT(ev->tid > 0, ev->tid), V_INT(saturate_subtract(ev->time_ns, record->options.start_ns)), V_NULL });
 }

@@ -185,6 +185,13 @@ static int fill_names(struct store *store)
 	for (int i = 0; i < FIDELITY_MAX && r == 0; i++)
 		r = exec_made(store, sqlite3_mprintf("INSERT INTO fidelity_name VALUES (%d, %Q)", i,
 			event_fidelity_names[i]));
+	return r;
+}
+
+int store_name_calls(struct store *store)
+{
+	int r = 0;
+
 	for (int i = 0; i < CALL_MAX && r == 0; i++)
 		r = exec_made(store, sqlite3_mprintf("INSERT INTO call_name VALUES (%d, %Q, %Q, %Q, %d, %d)", i, layer_calls[i].name,
 			layer_names[layer_calls[i].layer], layer_class_names[layer_calls[i].class], layer_calls[i].moves,

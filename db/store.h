@@ -131,6 +131,8 @@ void store_rollback(struct store *store);
  * table.  In a transaction rows are buffered, so an error may show only at the commit.  Texts are copied. */
 int store_put(struct store *store, enum put put, const struct value *values);
 int store_put_meta(struct store *store, const char *key, struct value value);
+/* Fills the table call_name.  Once, in a transaction, and only where calls of layers are recorded: it takes 6 KB. */
+int store_name_calls(struct store *store);
 /* Stores the fact "bytes_kernel": the bytes that processes have read and written, as counted by the kernel; NULL if it is
  * not known of any process, or if there is no command. */
 int store_put_bytes_kernel(struct store *store);

@@ -114,6 +114,9 @@ static void every_call_has_a_name_and_a_class(void **state)
 {
 	struct feed *f = *state;
 
+	assert_string_equal(ask(f, "SELECT count(*) FROM call_name"), "0");
+	caller(f, 1, P);
+	caller(f, 2, P);
 	assert_string_equal(ask(f, "SELECT count(DISTINCT layer || name) = count(*), count(*) = max(code) + 1, "
 		"count(class) = count(*) FROM call_name"), "1|1|1");
 	assert_true(CALL_MAX > 50);
