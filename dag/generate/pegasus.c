@@ -4,98 +4,21 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yaml.h>
 
 #include "base/cleanup.h"
+#include "dag/generate/yaml_writer.h"
 #include "dag/output/printable.h"
 
 struct writer {
-	yaml_emitter_t emitter;
+	struct yaml yaml;
 	const struct jobs *jobs;
 	struct printable clean;
-	bool failed;
 };
-
-static int write_bytes(void *out, unsigned char *bytes, size_t len)
-{
-	return fwrite(bytes, 1, len, out) == len;
-}
-
-/* The emitter takes the event, whether it succeeds or not. */
-static void emit(struct writer *w, yaml_event_t *event, int made)
-{
-	if (w->failed || !made || !yaml_emitter_emit(&w->emitter, event))
-		w->failed = true;
-}
-
-static void put(struct writer *w, const char *text, yaml_scalar_style_t style)
-{
-	yaml_event_t event;
-
-	emit(w, &event,
-		yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)text,
-			(int)strlen(text), 1, 1, style));
-}
-
-static void key(struct writer *w, const char *name)
-{
-	put(w, name, YAML_PLAIN_SCALAR_STYLE);
-}
-
-/* Quoted: what looks like a number stays a text. */
-static void value(struct writer *w, const char *text)
-{
-	put(w, text, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
-}
-
-static void pair(struct writer *w, const char *name, const char *text)
-{
-	key(w, name);
-	value(w, text);
-}
 
 /* A descriptive text: any bytes become UTF-8. */
 static void title(struct writer *w, const char *name, const char *text)
 {
-	pair(w, name, printable_text(&w->clean, text));
-}
-
-static void flag(struct writer *w, const char *name, bool is)
-{
-	key(w, name);
-	key(w, is ? "true" : "false");
-}
-
-static void begin_map(struct writer *w, bool flow)
-{
-	yaml_event_t event;
-
-	emit(w, &event,
-		yaml_mapping_start_event_initialize(&event, NULL, NULL, 1,
-			flow ? YAML_FLOW_MAPPING_STYLE : YAML_BLOCK_MAPPING_STYLE));
-}
-
-static void end_map(struct writer *w)
-{
-	yaml_event_t event;
-
-	emit(w, &event, yaml_mapping_end_event_initialize(&event));
-}
-
-static void begin_list(struct writer *w, bool flow)
-{
-	yaml_event_t event;
-
-	emit(w, &event,
-		yaml_sequence_start_event_initialize(&event, NULL, NULL, 1,
-			flow ? YAML_FLOW_SEQUENCE_STYLE : YAML_BLOCK_SEQUENCE_STYLE));
-}
-
-static void end_list(struct writer *w)
-{
-	yaml_event_t event;
-
-	emit(w, &event, yaml_sequence_end_event_initialize(&event));
+	yaml_pair(&w->yaml, name, printable_text(&w->clean, text));
 }
 
 /* ---- the workflow ---- */
@@ -108,17 +31,17 @@ static void put_use(void *arg, int32_t index, bool input, bool output)
 
 	if (file->directory)
 		return;
-	begin_map(w, true);
-	pair(w, "lfn", file->path);
-	pair(w, "type", input && output ? "inout" : input ? "input" : "output");
+	yaml_begin_map(&w->yaml, true);
+	yaml_pair(&w->yaml, "lfn", file->path);
+	yaml_pair(&w->yaml, "type", input && output ? "inout" : input ? "input" : "output");
 	if (output) {
-		flag(w, "stageOut", file->kept);
-		flag(w, "registerReplica", false);
+		yaml_flag(&w->yaml, "stageOut", file->kept);
+		yaml_flag(&w->yaml, "registerReplica", false);
 	}
 	snprintf(size, sizeof(size), "%lld", (long long)file->bytes);
 	if (file->bytes != WORKFLOW_UNKNOWN)
-		pair(w, "size", size);
-	end_map(w);
+		yaml_pair(&w->yaml, "size", size);
+	yaml_end_map(&w->yaml);
 }
 
 /* Names are letters, digits, - and _. */
@@ -130,30 +53,30 @@ static void put_name(struct writer *w, const char *name)
 		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_",
 			    *at))
 			*at = '_';
-	w->failed |= !copy;
-	pair(w, "name", copy && *copy ? copy : "unknown");
+	w->yaml.failed |= !copy;
+	yaml_pair(&w->yaml, "name", copy && *copy ? copy : "unknown");
 }
 
 static void put_job(struct writer *w, const struct job *job)
 {
 	char **argv = job->command == JOBS_NONE ? NULL : w->jobs->commands[job->command].argv;
 
-	begin_map(w, false);
-	pair(w, "type", "job");
-	pair(w, "id", job->name);
+	yaml_begin_map(&w->yaml, false);
+	yaml_pair(&w->yaml, "type", "job");
+	yaml_pair(&w->yaml, "id", job->name);
 	put_name(w, job_program(w->jobs, job));
 	if (job->xform)
 		title(w, "nodeLabel", job->xform);
-	key(w, "arguments");
-	begin_list(w, true);
+	yaml_key(&w->yaml, "arguments");
+	yaml_begin_list(&w->yaml, true);
 	for (int i = 1; argv && argv[0] && argv[i]; i++)
-		value(w, argv[i]);
-	end_list(w);
-	key(w, "uses");
-	begin_list(w, false);
+		yaml_value(&w->yaml, argv[i]);
+	yaml_end_list(&w->yaml);
+	yaml_key(&w->yaml, "uses");
+	yaml_begin_list(&w->yaml, false);
 	job_each_use(job, put_use, w);
-	end_list(w);
-	end_map(w);
+	yaml_end_list(&w->yaml);
+	yaml_end_map(&w->yaml);
 }
 
 static int compare(const void *x, const void *y)
@@ -175,73 +98,63 @@ static void put_dependencies(struct writer *w)
 	for (int32_t i = 0; i < jobs->n_jobs; i++)
 		n += (size_t)jobs->jobs[i].n_deps;
 	pairs = malloc((n + 1) * sizeof(*pairs));
-	w->failed |= !pairs;
+	w->yaml.failed |= !pairs;
 	n = 0;
 	for (int32_t i = 0; i < jobs->n_jobs && pairs; i++)
 		for (int32_t j = 0; j < jobs->jobs[i].n_deps; j++, n++) {
 			pairs[n][0] = jobs->jobs[i].deps[j];
 			pairs[n][1] = i;
 		}
-	if (n == 0 || w->failed)
+	if (n == 0 || w->yaml.failed)
 		return;
 	qsort(pairs, n, sizeof(*pairs), compare);
-	key(w, "jobDependencies");
-	begin_list(w, false);
+	yaml_key(&w->yaml, "jobDependencies");
+	yaml_begin_list(&w->yaml, false);
 	for (size_t i = 0; i < n;) {
 		int32_t parent = pairs[i][0];
 
-		begin_map(w, false);
-		pair(w, "id", jobs->jobs[parent].name);
-		key(w, "children");
-		begin_list(w, true);
+		yaml_begin_map(&w->yaml, false);
+		yaml_pair(&w->yaml, "id", jobs->jobs[parent].name);
+		yaml_key(&w->yaml, "children");
+		yaml_begin_list(&w->yaml, true);
 		for (; i < n && pairs[i][0] == parent; i++)
-			value(w, jobs->jobs[pairs[i][1]].name);
-		end_list(w);
-		end_map(w);
+			yaml_value(&w->yaml, jobs->jobs[pairs[i][1]].name);
+		yaml_end_list(&w->yaml);
+		yaml_end_map(&w->yaml);
 	}
-	end_list(w);
+	yaml_end_list(&w->yaml);
 }
 
 static void put_whole(struct writer *w, const struct generate_facts *facts)
 {
-	begin_map(w, false);
-	pair(w, "pegasus", "5.0");
+	yaml_begin_map(&w->yaml, false);
+	yaml_pair(&w->yaml, "pegasus", "5.0");
 	title(w, "name", *facts->name ? facts->name : "workflow");
-	key(w, "x-pegasus");
-	begin_map(w, true);
-	pair(w, "createdBy", "ftrac");
-	end_map(w);
-	key(w, "jobs");
-	begin_list(w, false);
+	yaml_key(&w->yaml, "x-pegasus");
+	yaml_begin_map(&w->yaml, true);
+	yaml_pair(&w->yaml, "createdBy", "ftrac");
+	yaml_end_map(&w->yaml);
+	yaml_key(&w->yaml, "jobs");
+	yaml_begin_list(&w->yaml, false);
 	for (int32_t i = 0; i < w->jobs->n_jobs; i++)
 		put_job(w, &w->jobs->jobs[i]);
-	end_list(w);
+	yaml_end_list(&w->yaml);
 	put_dependencies(w);
-	end_map(w);
+	yaml_end_map(&w->yaml);
 }
 
 int generate_pegasus(const struct jobs *jobs, const struct generate_facts *facts, FILE *out,
 	struct failure *failure)
 {
 	struct writer w = { .jobs = jobs };
-	yaml_event_t event;
 	int r = generate_check(jobs, "YAML", generate_says_utf8, failure);
 
+	if (r == 0)
+		r = yaml_open(&w.yaml, out);
 	if (r < 0)
 		return r;
-	if (!yaml_emitter_initialize(&w.emitter))
-		return -ENOMEM;
-	yaml_emitter_set_output(&w.emitter, write_bytes, out);
-	yaml_emitter_set_unicode(&w.emitter, 1);
-	yaml_emitter_set_width(&w.emitter, -1);
-	emit(&w, &event, yaml_stream_start_event_initialize(&event, YAML_UTF8_ENCODING));
-	emit(&w, &event, yaml_document_start_event_initialize(&event, NULL, NULL, NULL, 1));
 	put_whole(&w, facts);
-	emit(&w, &event, yaml_document_end_event_initialize(&event, 1));
-	emit(&w, &event, yaml_stream_end_event_initialize(&event));
-	yaml_emitter_delete(&w.emitter);
-	if (w.clean.failed)
-		w.failed = true;
+	w.yaml.failed |= w.clean.failed;
 	printable_finish(&w.clean);
-	return w.failed ? ferror(out) ? -EIO : -ENOMEM : 0;
+	return yaml_close(&w.yaml);
 }
