@@ -325,9 +325,11 @@ static int describe(struct flow *flow, const struct content *uses, int32_t n)
 	if (was_there && data->created)
 		file->drivers = true; /* or of processes that are not known */
 	file->source |= was_there;
-	file->kept = !data->deleted;
-	file->plain = !data->kind || strcmp(data->kind, "file") == 0;
-	file->bytes = data->size_bytes;
+	if (!file->kept) { /* the removal of what was replaced comes after the beginning of what is there now */
+		file->kept = !data->deleted;
+		file->plain = !data->kind || strcmp(data->kind, "file") == 0;
+		file->bytes = data->size_bytes;
+	}
 	for (int32_t i = 0; i < n && r == 0; i++) {
 		const struct content *use = &uses[i];
 
@@ -342,10 +344,11 @@ static int describe(struct flow *flow, const struct content *uses, int32_t n)
 }
 
 /* A file of one job alone, which was not there before and is not there after. */
-static bool is_private(const struct content *uses, int32_t n)
+static bool is_private(const struct flow *flow, const struct content *uses, int32_t n)
 {
 	for (int32_t i = 0; i < n; i++)
-		if (uses[i].job != uses[0].job || uses[i].content_ns == INT64_MIN)
+		if (uses[i].job != uses[0].job || uses[i].content_ns == INT64_MIN ||
+			!workflow_data(flow->jobs->workflow, uses[i].file)->deleted)
 			return false;
 	return uses[n - 1].removes;
 }
@@ -370,7 +373,7 @@ static int follow_path(struct flow *flow, const struct content *uses, int32_t n)
 {
 	int r = 0;
 
-	if (is_private(uses, n))
+	if (is_private(flow, uses, n))
 		return 0;
 	find_producer(&flow->jobs->files[uses->path], uses, n);
 	for (int32_t i = 0, end; i < n && r == 0; i = end) {
