@@ -157,19 +157,40 @@ static void warn_missing(const struct jobs *jobs)
 			jobs->files[last].path);
 }
 
+/* In a directory of its own, a job finds there what the workflow is known to use. */
+static void warn_listed(const struct jobs *jobs)
+{
+	const char *directory = NULL;
+	int32_t listing = 0, last = 0;
+
+	for (int32_t i = 0; i < jobs->n_jobs; i++)
+		for (int32_t j = 0; j < jobs->jobs[i].n_listed; j++)
+			if (jobs->jobs[i].listed[j][0] != '/') {
+				listing += last != i || !directory;
+				directory = jobs->jobs[i].listed[j];
+				last = i;
+			}
+	if (directory)
+		err_print("warning: %d jobs listed directories (%s '%s' ...): in CWL they find there only files that they, or the jobs "
+			  "before them, used",
+			listing, jobs->jobs[last].name, directory);
+}
+
 /* ---- what is written ---- */
 
 static int put_rules(const struct job_list *list, enum generate_output output, FILE *out)
 {
 	static bool (*const says[])(const char *) = { [GENERATE_MAKE] = rules_make_says,
 		[GENERATE_NINJA] = rules_ninja_says,
-		[GENERATE_SNAKEMAKE] = rules_snakemake_says };
+		[GENERATE_SNAKEMAKE] = rules_snakemake_says,
+		[GENERATE_DASK] = rules_dask_says };
 	struct rules *rules = NULL;
 	int r = rules_create(list->jobs, says[output], &rules);
 
 	if (r == 0)
 		r = output == GENERATE_MAKE    ? rules_write_make(rules, out)
 		    : output == GENERATE_NINJA ? rules_write_ninja(rules, out)
+		    : output == GENERATE_DASK  ? rules_write_dask(rules, out)
 					       : rules_write_snakemake(rules, out);
 	rules_destroy(rules);
 	return r;
@@ -185,6 +206,8 @@ static int put(const struct job_list *list, enum generate_output output, FILE *o
 		return generate_pegasus(list->jobs, &list->facts, out, failure);
 	case GENERATE_DAX:
 		return generate_dax(list->jobs, &list->facts, out, failure);
+	case GENERATE_CWL:
+		return generate_cwl(list->jobs, &list->facts, out, failure);
 	case GENERATE_WFFORMAT:
 		return generate_wfformat(list->jobs, &list->facts, out);
 	default:
@@ -219,7 +242,7 @@ static int write_all(const struct job_list *list, struct failure *failure)
 
 		if (r == -EILSEQ)
 			return failure_set(failure, r,
-				"cannot write '%s': %s; take --make, --ninja, --snakemake or "
+				"cannot write '%s': %s; take --make, --ninja, --snakemake, --dask or "
 				"--wfformat",
 				file, refusal.text);
 		if (r < 0)
@@ -250,7 +273,7 @@ static void warn_unsaid(const struct job_list *list)
 static bool wants_rules(const struct generate_options *o)
 {
 	return o->outputs[GENERATE_MAKE] || o->outputs[GENERATE_NINJA] ||
-	       o->outputs[GENERATE_SNAKEMAKE] || o->outputs[GENERATE_DAGMAN];
+	       o->outputs[GENERATE_SNAKEMAKE] || o->outputs[GENERATE_DASK] || o->outputs[GENERATE_CWL] || o->outputs[GENERATE_DAGMAN];
 }
 
 static int check_rules(const struct job_list *list, struct failure *failure)
@@ -268,6 +291,8 @@ static int check_rules(const struct job_list *list, struct failure *failure)
 		warn_failures(list->jobs);
 		warn_missing(list->jobs);
 	}
+	if (r == 0 && list->options->outputs[GENERATE_CWL])
+		warn_listed(list->jobs);
 	return r;
 }
 

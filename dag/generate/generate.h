@@ -11,10 +11,11 @@
  *   Pegasus    the abstract workflow of version 5.0, in YAML; its catalogs are the site's matter
  *   DAX        the one of Pegasus 4, version 3.6, in XML; or version 2.1 with run times and sizes, which simulators read (SimGrid,
  *              WRENCH)
+ *   CWL        v1.2, one file: each job runs in a directory of its own, with the files that it finds (staged.h)
  *
  * The same trace gives the same bytes.  What is not known is left out.
  *
- * A file name or an argument that is written is the one of the run, byte by byte.  Pegasus and DAX are refused if
+ * A file name or an argument that is written is the one of the run, byte by byte.  Pegasus, DAX and CWL are refused if
  * their language cannot express one: YAML and XML are UTF-8, and XML 1.0 forbids most control characters.  WfFormat
  * only describes, so commands that are not UTF-8 are left out there.  Titles may have \xNN (printable.h).
  */
@@ -53,6 +54,7 @@ int generate_pegasus(const struct jobs *, const struct generate_facts *, FILE *o
 	struct failure *failure);
 int generate_dax(const struct jobs *, const struct generate_facts *, FILE *out,
 	struct failure *failure);
+int generate_cwl(const struct jobs *, const struct generate_facts *, FILE *out, struct failure *failure);
 
 /* ---- generate_says.c ---- */
 

@@ -16,6 +16,8 @@ enum long_option {
 	LONG_MAKE = 256, /* the outputs in the order of enum generate_output */
 	LONG_NINJA,
 	LONG_SNAKEMAKE,
+	LONG_DASK,
+	LONG_CWL,
 	LONG_DAGMAN,
 	LONG_PEGASUS,
 	LONG_DAX,
@@ -28,7 +30,9 @@ enum long_option {
 _Static_assert(LONG_LEVEL - LONG_MAKE == GENERATE_MAX, "an option for each output");
 
 static const struct option long_options[] = {
+	{ "cwl", optional_argument, NULL, LONG_CWL },
 	{ "dagman", optional_argument, NULL, LONG_DAGMAN },
+	{ "dask", optional_argument, NULL, LONG_DASK },
 	{ "dax", optional_argument, NULL, LONG_DAX },
 	{ "dax-version", required_argument, NULL, LONG_DAX_VERSION },
 	{ "level", required_argument, NULL, LONG_LEVEL },
@@ -48,7 +52,8 @@ static const struct option long_options[] = {
 
 /* In the order of enum generate_output. */
 static const struct format formats[] = {
-	{ "make", "mk", false }, { "ninja", "ninja", false }, { "snakemake", "smk", false }, { "dagman", "dag", false },
+	{ "make", "mk", false }, { "ninja", "ninja", false }, { "snakemake", "smk", false }, { "dask", "py", false },
+	{ "cwl", "cwl", false }, { "dagman", "dag", false },
 	{ "pegasus", "yml", false }, { "dax", "xml", false }, { "wfformat", "json", false }, { NULL, NULL, false },
 };
 _Static_assert(sizeof(formats) / sizeof(formats[0]) == GENERATE_MAX + 1, "a format for each output");
@@ -63,20 +68,23 @@ static const char help_text[] =
 "\n"
 "Formats; their file by -o (stdout without it):\n"
 "  -o, --output FILE      of the format before it, else of that of its ending\n"
-"                         (.mk, .ninja, .smk, .json, .dag, .yml, .xml); may be\n"
-"                         repeated\n"
+"                         (.mk, .ninja, .smk, .py, .cwl, .json, .dag, .yml,\n"
+"                         .xml); may be repeated\n"
 "      --make             for GNU Make 4.3 and newer\n"
 "      --ninja            for Ninja\n"
 "      --snakemake        for Snakemake, with the memory and the time that jobs\n"
 "                         took\n"
+"      --dask             for Dask: a task graph in Python\n"
+"      --cwl              Common Workflow Language 1.2; each job runs in a\n"
+"                         directory of its own, with the files that it uses\n"
 "      --wfformat         WfFormat of WfCommons\n"
 "      --dagman           for HTCondor's DAGMan, on a shared file system\n"
 "      --pegasus          abstract workflow of Pegasus 5\n"
 "      --dax              the same of Pegasus 4, in XML\n"
 "\n"
 "      --level LEVEL      job (default), or process: each process is a step (not\n"
-"                         for --make, --ninja, --snakemake and --dagman, which\n"
-"                         run jobs again)\n"
+"                         for --make, --ninja, --snakemake, --dask, --cwl and\n"
+"                         --dagman, which run jobs again)\n"
 "      --root DIR         the directory of the workflow, to which paths are\n"
 "                         relative (default: the directory of the traced command)\n"
 "      --wfformat-version VERSION   1.5 or 1.6 (default)\n"
@@ -165,7 +173,7 @@ static int check(const struct generate_options *o)
 {
 	/* They run jobs again. */
 	bool runs = o->outputs[GENERATE_MAKE] || o->outputs[GENERATE_NINJA] || o->outputs[GENERATE_SNAKEMAKE] ||
-		    o->outputs[GENERATE_DAGMAN];
+		    o->outputs[GENERATE_DASK] || o->outputs[GENERATE_CWL] || o->outputs[GENERATE_DAGMAN];
 	int outputs = 0;
 
 	for (int i = 0; i < GENERATE_MAX; i++)
@@ -174,8 +182,8 @@ static int check(const struct generate_options *o)
 		return err_status(EXIT_USAGE, "no output is given: give --make, --wfformat or another format, and -o FILE; see "
 			"'wfdag generate --help'");
 	if (o->level == JOBS_PROCESS && runs)
-		return err_status(EXIT_USAGE, "--level process does not go with --make, --ninja, --snakemake and --dagman, because a "
-			"process that another one started cannot be run again by itself; leave one of them out");
+		return err_status(EXIT_USAGE, "--level process does not go with --make, --ninja, --snakemake, --dask, --cwl and --dagman, because "
+			"a process that another one started cannot be run again by itself; leave one of them out");
 	return 0;
 }
 

@@ -69,7 +69,7 @@ void rules_put_move(const char *cwd, FILE *out)
 }
 
 /* A job that failed need not fail the workflow, if it did not then. */
-static char *make_command(const struct job *job, const char *stamp)
+char *rules_command(const struct job *job, const char *stamp)
 {
 	char *text = NULL;
 	bool moves = job->cwd && strcmp(job->cwd, ".") != 0, more = stamp || job->status > 0;
@@ -215,8 +215,7 @@ static int add_name(const char ***names, int32_t *n, const char *name)
 	return vector_push(*names, *n, name);
 }
 
-/* A job without files does nothing that can be seen. */
-static bool has_effect(const struct job *job)
+bool rules_has_effect(const struct job *job)
 {
 	return job->script && (job->changes || job->n_deps + job->n_inputs + job->n_outputs > 0);
 }
@@ -237,7 +236,7 @@ static int add_rule(struct build *b, int32_t index)
 	int r = 0;
 
 	b->rule_of[index] = JOBS_NONE;
-	if (!has_effect(job)) {
+	if (!rules_has_effect(job)) {
 		b->rules->left_out++;
 		return 0;
 	}
@@ -249,7 +248,7 @@ static int add_rule(struct build *b, int32_t index)
 				b->jobs->files[job->targets[i]].path);
 	if (rule->n_makes == 0 && r == 0)
 		r = add_stamp(rule);
-	rule->command = make_command(job, rule->stamp);
+	rule->command = rules_command(job, rule->stamp);
 	return rule->command ? r : -ENOMEM;
 }
 

@@ -3,7 +3,7 @@
 #define DAG_GENERATE_RULES_H
 
 /*
- * Jobs (jobs.h) as rules, as Make, Ninja and Snakemake have them: what is made of what by which command.
+ * Jobs (jobs.h) as rules, as Make, Ninja, Snakemake and Dask have them: what is made of what by which command.
  * Commands are for /bin/sh in the folder in which the rules are run.
  *
  * A rule makes what its job alone wrote and what is there in the end.  Where that is nothing, because
@@ -55,6 +55,12 @@ void rules_destroy(struct rules *rules);
 void rules_write(const struct rules *rules, const char *text, const char *here,
 	const char *(*escape)(const char *at), FILE *out);
 
+/* Does the job do anything that can be seen?  Jobs that used no file of the workflow do not. */
+bool rules_has_effect(const struct job *job);
+
+/* The command that does a job again, and then makes the stamp (NULL: none); to be freed.  NULL: out of memory. */
+char *rules_command(const struct job *job, const char *stamp);
+
 /* Writes the begin of a command that runs in cwd: "cd cwd || exit; ". */
 void rules_put_move(const char *cwd, FILE *out);
 
@@ -68,5 +74,7 @@ bool rules_ninja_says(const char *name);
 int rules_write_ninja(const struct rules *rules, FILE *out);
 bool rules_snakemake_says(const char *name);
 int rules_write_snakemake(const struct rules *rules, FILE *out);
+bool rules_dask_says(const char *name);
+int rules_write_dask(const struct rules *rules, FILE *out);
 
 #endif

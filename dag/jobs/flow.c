@@ -513,6 +513,8 @@ int jobs_flow(struct jobs *jobs, int32_t **ret_into)
 	}
 	if (r == 0)
 		r = fill_in(&flow);
+	if (r == 0)
+		r = jobs_find_seen(jobs);
 	free_paths(&flow);
 	free(flow.uses);
 	free(flow.reopened);

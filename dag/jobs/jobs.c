@@ -21,6 +21,8 @@ static void free_jobs(struct jobs *jobs)
 		free(jobs->jobs[i].inputs);
 		free(jobs->jobs[i].outputs);
 		free(jobs->jobs[i].targets);
+		free(jobs->jobs[i].seen);
+		free(jobs->jobs[i].listed);
 	}
 	free(jobs->jobs);
 	free(jobs->files);

@@ -52,6 +52,14 @@ struct job_file {
 	bool fits;  /* rules may say it: it has kept its name, or that is its producer's alone */
 	int32_t name; /* of jobs.c alone */
 	bool drivers; /* a process that belongs to no job wrote it */
+	bool renamed; /* a job used it by another name than this one */
+	bool there;   /* before the run there was a file of this name, used or not */
+};
+
+/* A file that a job found by its name. */
+struct job_seen {
+	int32_t file;
+	bool alters; /* its mode or owner */
 };
 
 /* Where stdin, stdout or stderr of a command are to lead when it is started again. */
@@ -100,6 +108,9 @@ struct job {
 	 * not remove; of these, what it alone wrote and what is there in the end. */
 	int32_t *deps, *inputs, *outputs, *targets;
 	int32_t n_deps, n_inputs, n_outputs, n_targets;
+	struct job_seen *seen; /* each once, in ascending order */
+	const char **listed;   /* directories, as .path of files; may have one twice */
+	int32_t n_seen, n_listed;
 };
 
 /* Something of the run that no command does again. */
@@ -158,6 +169,8 @@ bool jobs_redirected(const struct job_command *command, int fd);
 /* jobs_flow.c: what each job waits for, needs and makes.  Where jobs wait for each other, *ret_into (to be
  * freed, else NULL) says for each with which one it becomes one, and nothing is filled in. */
 int jobs_flow(struct jobs *jobs, int32_t **ret_into);
+/* jobs_seen.c: which files jobs found by their names, when inputs and outputs are known.  -ENOMEM. */
+int jobs_find_seen(struct jobs *jobs);
 /* jobs_script.c */
 int jobs_scripts(struct jobs *jobs);
 

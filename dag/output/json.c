@@ -58,12 +58,11 @@ json_t *json_time(int64_t ns, bool fraction)
 	return json_string(text);
 }
 
-json_t *json_uri(const char *path)
+char *json_uri_text(const char *path)
 {
 	char *uri = NULL;
 	size_t size;
 	FILE *out = open_memstream(&uri, &size);
-	json_t *json;
 
 	if (!out)
 		return NULL;
@@ -73,8 +72,14 @@ json_t *json_uri(const char *path)
 			fputc(*path, out);
 		else
 			fprintf(out, "%%%02X", (unsigned char)*path);
-	uri = output_close_text(out, &uri);
-	json = uri ? json_string(uri) : NULL;
+	return output_close_text(out, &uri);
+}
+
+json_t *json_uri(const char *path)
+{
+	char *uri = json_uri_text(path);
+	json_t *json = uri ? json_string(uri) : NULL;
+
 	free(uri);
 	return json;
 }

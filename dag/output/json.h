@@ -31,6 +31,7 @@ struct json_t *json_time(int64_t ns, bool fraction);
 
 /* A path as a relative reference of RFC 3986, in which ':' would end a scheme: a new reference.  NULL: out of memory. */
 struct json_t *json_uri(const char *path);
+char *json_uri_text(const char *path); /* the same, to be freed */
 
 /*
  * Reads an array of objects from in.  For each object, take() gets the texts of two members; NULL: the object has no such

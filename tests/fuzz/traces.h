@@ -130,6 +130,8 @@ static const char *const trace_commands[][TRACE_WORDS] = {
 	{ "wfdag", "generate", "--snakemake" },
 	{ "wfdag", "generate", "--wfformat" },
 	{ "wfdag", "generate", "--dax", "--dax-version", "2.1" },
+	{ "wfdag", "generate", "--cwl" },
+	{ "wfdag", "generate", "--dask" },
 	{ "wfdag", "generate", "--ninja" },
 	{ "wfdag", "generate", "--dagman" },
 	{ "wfdag", "generate", "--pegasus" },

@@ -42,7 +42,7 @@ TOOLS = [
     [WFDAG, "lifecycle", "--format", "json"], [WFDAG, "generate", "--make", "-o", "OUT"],
     [WFDAG, "generate", "--ninja", "-o", "OUT"], [WFDAG, "generate", "--snakemake", "-o", "OUT"],
     [WFDAG, "generate", "--wfformat", "-o", "OUT"], [WFDAG, "generate", "--pegasus", "-o", "OUT"],
-    [WFDAG, "generate", "--dax", "-o", "OUT"],
+    [WFDAG, "generate", "--dax", "-o", "OUT"], [WFDAG, "generate", "--cwl", "-o", "OUT"], [WFDAG, "generate", "--dask", "-o", "OUT"],
     *([[WFREPORT, "-o", "OUT"], [WFREPORT, "--perfetto", "-o", "OUT"]] if os.path.exists(WFREPORT) else []),
 ]
 TWO = [[WFDAG, "diff"], [WFDAG, "diff", "--format", "json"], [WFSTAT, "io"], [WFDAG, "--dot"]]

@@ -21,7 +21,7 @@ DAG = [*help_words(WFDAG, "Analyses, as a table:"), *(f"--{name}" for name, draw
        "--tree --dot", "--fold --all --dot --width rate", "--reduce --graphml",
        "--csv --group-by command --pipes node", "--json --group-by ranks", "--gml --precedence --pipes edge", "--dot --max-nodes 3 --width time",
        "generate --make", "generate --ninja", "generate --snakemake", "generate --wfformat",
-       "generate --dagman", "generate --pegasus", "generate --dax",
+       "generate --dagman", "generate --dask", "generate --cwl", "generate --pegasus", "generate --dax",
        "generate --wfformat --level process", "changes --all --temporary", "changes --json", "changes --in-toto", "check --all", "check --sarif", "check --markdown", "check --github --all", "check --kinds missing,ghost", "diff whole.db", "diff --markdown whole.db whole.db --",
        "diff --data --all --format json whole.db"]
 MERGE = ["merge --force -o merged.out", "merge --force --no-ops --same /=/tmp -o without.out whole.db", "redact --force -o redacted.out --map redacted.map --keep *a* --shift-times"]

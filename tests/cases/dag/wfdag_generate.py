@@ -4,14 +4,17 @@
 # seconds: 40
 """wfdag generate: what is generated is run, in an empty copy of the inputs and in another order, and makes
 the same files, byte by byte; a second time there is nothing to do; and the graph of that run is the same.
+What CWL's steps make, each in a directory of its own, is the same, too; or the workflow is refused, for names that CWL has not.
 
 Workflows: the examples, a script with all that shells do with files, and names that are hard to say.
 """
+import importlib.util
 import os
 import pathlib
 import random
 import shutil
 import subprocess
+import sys
 import tempfile
 
 from ftractest import TOP, Checks, need, need_fuse
@@ -27,7 +30,12 @@ SYSTEMS = {
     "make": (["make", "-j2", "-f"], ["make", "-q", "-f"], ""),
     "ninja": (["ninja", "-j2", "-f"], ["ninja", "-n", "-f"], "no work to do"),
     "snakemake": (["snakemake", "-q", "-c2", "-s"], ["snakemake", "-n", "-c1", "-s"], "Nothing to be done"),
+    "dask": ([sys.executable], None, ""),
+    "cwl": (["cwltool", "--quiet", "--relax-path-checks", "--no-container", "--parallel"], None, ""),
 }
+
+# Workflows of which names may be none of UTF-8, or be of another kind than CWL has.
+ODD = {"bytes", "programs", "variables", *(f"folder {i}" for i in range(10))}
 
 SCRIPT = r"""
 sort -rn in/n.txt > sorted.txt
@@ -128,6 +136,9 @@ def round_trip(base, what, inputs, command, options=(), drop=(), bare=(), stamps
     before = contents(inputs)
     checks.check(f"{what}: makes files", len(set(wanted) - set(before)) > 2)
     for system, (first, again, nothing) in one(systems):
+        if system == "cwl":
+            in_steps(base, what, inputs, db, first, drop, wanted)
+            continue
         copy, rules, db2 = base / system, base / f"{what}.{system}", base / f"{system}.db"
         run(WFDAG, "generate", f"--{system}", "-o", rules, db)
         shutil.copytree(inputs, copy, symlinks=True)
@@ -148,11 +159,37 @@ def round_trip(base, what, inputs, command, options=(), drop=(), bare=(), stamps
             checks.check(f"{what}, {system}: rules name files, and not stamps", len(found) <= stamps, found)
         for path in sorted(keys):
             checks.check(f"{what}, {system}: {path}", wanted.get(path, 0) == made.get(path, 0))
-        said = run(*again, rules, cwd=copy)
+        said = run(*again, rules, cwd=copy) if again else ""
         checks.check(f"{what}, {system}: nothing to do again", nothing in said, said[-500:])
         same_graph(f"{what}, {system}", db, db2, drop)
         shutil.rmtree(copy)
     shutil.rmtree(original)
+
+
+def in_steps(base, what, inputs, db, command, drop, wanted):
+    """By CWL: what there is in the end is in one directory; what nothing changed is not."""
+    copy, out = base / "cwl", base / "cwl.out"
+    shutil.copytree(inputs, copy, symlinks=True)
+    for name in drop:
+        (copy / name).unlink()
+    before = contents(copy)
+    words = [WFDAG, "generate", "--cwl", str(db)]
+    done = subprocess.run(words, capture_output=True, timeout=100, check=False)
+    checks.equal(f"{what}, cwl: same trace, same bytes", subprocess.run(words, capture_output=True, timeout=100, check=False).stdout, done.stdout)
+    if done.returncode and what in ODD:
+        checks.check(f"{what}, cwl: a name that CWL cannot express", b"CWL cannot express" in done.stderr and not done.stdout, done.stderr)
+    else:
+        checks.equal(f"{what}, cwl: status", (done.returncode, done.stderr if done.returncode else b""), (0, b""))
+        (copy / "workflow.cwl").write_bytes(done.stdout)
+        run("cwltool", "--quiet", "--validate", "--strict", copy / "workflow.cwl")
+        run(*command, "--outdir", out, copy / "workflow.cwl", cwd=base, env=os.environ | {"TMPDIR": str(base)})
+        made = contents(out / "tree")
+        checks.check(f"{what}, cwl: makes files", len(made) > 2)
+        for path in sorted(set(wanted) | set(made)):
+            if os.fsdecode(path) not in drop:
+                checks.check(f"{what}, cwl: {path}", wanted.get(path, 0) == made.get(path, before.get(path, 1)))
+    shutil.rmtree(out, ignore_errors=True)
+    shutil.rmtree(copy)
 
 
 def same_graph(what, first, second, drop):
@@ -319,6 +356,65 @@ def batch(base):
     round_trip(base, "batch", inputs, ["env", "SLURM_JOB_ID=17", "sh", "job.sh"], (), ("Makefile", "job.sh"))
 
 
+OWN_DIRECTORY = r"""
+cp a b
+chmod 755 b
+./b > c
+sh -c 'test -e c && cat c c > d'
+rm c
+cp a gone
+rm gone
+truncate -s 3 was.there
+sed -i s/o/0/ d
+mkdir -p sub/deep empty
+cp d sub/deep/d
+sh -c 'cd sub/deep && cat d "$PWD/d" > e'
+"""
+
+
+def own_directories(base):
+    """CWL: a file has another content for each job that changed it, and is there with its mode; what is only removed is there, too; a
+    file that another job renames cannot be said.  Dask: the scheduler of a cluster runs the graph."""
+    inputs = base / "inputs"
+    inputs.mkdir(parents=True)
+    (inputs / "a").write_text("#!/bin/sh\necho one\n")
+    (inputs / "was.there").write_text("some text\n")
+    (inputs / "wf.sh").write_text(OWN_DIRECTORY)
+    original, db = base / "original", base / "original.db"
+    shutil.copytree(inputs, original)
+    traced(db, ["sh", "wf.sh"], original)
+    wanted = contents(original)
+    (base / "rename").mkdir()
+    (base / "rename" / "a").write_text("text\n")
+    traced(base / "rename.db", ["sh", "-c", "cp a b; mv b c; cp c d"], base / "rename")
+    done = subprocess.run([WFDAG, "generate", "--cwl", base / "rename.db"], capture_output=True, text=True, timeout=60, check=False)
+    checks.check("cwl of a file that another job renames: refused", done.returncode == 1 and "'c'" in done.stderr and not done.stdout and
+                 done.stderr.count("\n") == 1, done.stderr)
+    (base / "list").mkdir()
+    traced(base / "list.db", ["sh", "-c", "ls > /dev/null; cp /etc/hostname b"], base / "list")
+    done = subprocess.run([WFDAG, "generate", "--cwl", base / "list.db"], capture_output=True, text=True, timeout=60, check=False)
+    checks.check("cwl of a job that lists a directory: a warning", done.returncode == 0 and "listed directories" in done.stderr, done.stderr)
+    ran = [name for name, _ in systems if name in ("cwl", "dask")]
+    if "cwl" in ran:
+        in_steps(base, "own directories", inputs, db, SYSTEMS["cwl"][0], ("wf.sh",), wanted)
+    if "dask" in ran and importlib.util.find_spec("distributed"):
+        copy = base / "dask"
+        shutil.copytree(inputs, copy)
+        run(WFDAG, "generate", "--dask", "-o", base / "workflow.py", db)
+        run(sys.executable, "-c", CLUSTER, base / "workflow.py", cwd=copy)
+        checks.equal("run by a cluster of Dask: the same files", contents(copy), wanted)
+    print(f"in directories of their own, or by a cluster: {', '.join(ran) or 'none that is installed'}")
+
+
+CLUSTER = """
+import runpy, sys
+from distributed import Client
+graph = runpy.run_path(sys.argv[1])["dsk"]
+with Client(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as client:
+    client.get(graph, list(graph))
+"""
+
+
 def refusals(base):
     """What cannot be done gives one line of error."""
     db, nothing = base / "copy.db", base / "nothing.db"
@@ -334,6 +430,7 @@ def refusals(base):
     for args, status, text in (
             ((), 2, "no output is given"), (("--make", "-o", "x", "--level", "process"), 2, "cannot be run again"),
             (("--level", "both", "--dax", "-o", "x"), 2, "both"), (("--dagman", "-o", "x", "--level", "process"), 2, "run again"),
+            (("--cwl", "-o", "x", "--level", "process"), 2, "run again"), (("--dask", "-o", "x", "--level", "process"), 2, "run again"),
             (("--root", "here", "--make", "-o", "x"), 2, "absolute"),
             (("--wfformat-version", "2", "--wfformat", "-o", "x"), 2, "1.5"),
             (("--make", "-o", "/nonexistent/x"), 1, "/nonexistent/x")):
@@ -346,11 +443,12 @@ def refusals(base):
 
 need("make")
 need_fuse()
-systems = [(name, words) for name, words in SYSTEMS.items() if shutil.which(words[0][0])]
+systems = [(name, words) for name, words in SYSTEMS.items()
+           if shutil.which(words[0][0]) and (name != "dask" or importlib.util.find_spec("dask"))]
 print(f"those that run what is generated: {', '.join(name for name, _ in systems)}; of each workflow, one of them")
 with tempfile.TemporaryDirectory(prefix="ftrac-generate-") as directory:
     workflows = (compile_example, montage_example, script, names, bytes_in_names, programs, folders, variables, nested,
                  lists, batch)
-    for case in (*some(workflows, 2), refusals):
+    for case in (*some(workflows, 2), own_directories, refusals):
         case(pathlib.Path(directory) / case.__name__)
 checks.end()

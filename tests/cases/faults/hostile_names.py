@@ -66,7 +66,7 @@ MERGE = "merge --strict --foreign --force --no-ops --same /a=/tmp --output stric
 REDACT = "redact --foreign --force --keep *a* --keep-system --keep-extensions --shift-times --key redact.key --map redact.map --output redact.out"
 TOP = "top --batch --foreign --delay 0.1 --count 1 --like make.db"
 FOUND = {"check", "diff"}     # 1 is what they found, 2 is failure
-REFUSED = {"--pegasus", "--dax"}  # cannot say all names
+REFUSED = {"--pegasus", "--cwl", "--dax"}  # cannot say all names
 SECONDS = 120
 checks = Checks()
 base = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
@@ -174,7 +174,7 @@ def is_readable(command, out):
         elif re.search("--csv|format csv", words):
             rows = list(csv.reader(io.StringIO(out.decode(errors="surrogateescape"), newline=""), strict=True))
             return len({len(row) for row in rows}) == 1 or "--csv" in words
-        elif re.search("--dot -|--gml -|--pegasus -|--snakemake", words):
+        elif re.search("--dot -|--gml -|--pegasus -|--snakemake|--cwl|--dask", words):
             out.decode()
         return True
     except ValueError as e:

@@ -29,7 +29,7 @@ WRITERS = {
     "graph": [[WFDAG, f"--{kind}", "-o", "OUT"] for kind in exports()],
     "analysis": [[WFDAG, what, "--json", "-o", "OUT"] for what in ("critical-path", "lifecycle")],
     "generate": [[WFDAG, "generate", f"--{kind}", "-o", "OUT"] for kind in
-                 ("make", "ninja", "snakemake", "wfformat", "dagman", "pegasus", "dax")],
+                 ("make", "ninja", "snakemake", "dask", "cwl", "wfformat", "dagman", "pegasus", "dax")],
     "charts": [[WFSTAT, "hist", "--of", "read-size", "--svg", "-o", "OUT"], [WFSTAT, "time", "--png", "-o", "OUT"]],
     "report": [[WFREPORT, "-o", "OUT"], [WFREPORT, "--perfetto", "-o", "OUT"]],
 }
