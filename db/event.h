@@ -135,7 +135,8 @@ enum event_kind {
  *                   other ("pipe:[7]").
  *   OPEN aside      a handle that was open before, or (FMODE_EXEC) a program that the kernel executes: no row.
  *   RELEASE aside   the end of the handle: no row.  CLOSE: one descriptor is closed, and the handle may stay open.
- *   OPEN CREATE OPENDIR GETATTR  by path: length: the links that the file has; 0: none, or not known
+ *   OPEN CREATE OPENDIR GETATTR  by path: length: the links that the file has; 0: none, or not known.  mode: also the type of
+ *                   the file, if that is known and other is 0
  *   READLINK        text: path NUL target, where the target is known
  *   LINK            handle: the file of linkat(2) with AT_EMPTY_PATH, or by /proc/self/fd; then the first path is not used
  *   MMAP MUNMAP MSYNC MPROTECT MREMAP  offset, length; flags: of MMAP and MPROTECT, protection | flags of the mapping << 8;
@@ -202,7 +203,7 @@ struct event_op {
 struct event_node {
 	uint64_t id;
 	uint64_t dev;
-	uint64_t ino;
+	uint64_t ino; /* 0: not known; then the node is a file of its own */
 	int64_t birth_ns; /* distinguishes files with the same dev and ino; 0 unknown */
 	int64_t size;
 	uint64_t mount; /* mount id, see EVENT_MOUNT */
@@ -221,7 +222,7 @@ struct event_process {
 	int32_t status; /* EXIT: as from wait(2) */
 	int64_t start_ns; /* PROCESS: its start, from /proc (resolution: a clock tick) */
 	int64_t loaded;	  /* EXEC: bytes that the kernel has read of the program and its loader; 0: not known */
-	uint32_t uid; /* PROCESS and EXEC */
+	uint32_t uid; /* PROCESS and EXEC; UINT32_MAX: not known, and the group neither */
 	uint32_t gid;
 	uint8_t tier;
 	uint8_t new_image; /* PROCESS: it runs another program than in the last snapshot */

@@ -69,8 +69,6 @@ static int put_host(struct store *store)
 	get_user(user, sizeof(user));
 	snprintf(kernel, sizeof(kernel), "%s %s", un.sysname, un.release);
 	const struct fact host[] = {
-		{ "format", V_INT(1) },
-		{ "ftrac_version", V_STR(FTRAC_VERSION) },
 		{ "host", V_STR(un.nodename) },
 		{ "user", V_STR(user) },
 		{ "kernel", V_STR(kernel) },
@@ -101,6 +99,8 @@ static int put_clocks(struct store *store)
 static int put_run(struct store *store, const struct facts *facts)
 {
 	const struct fact run[] = {
+		{ "format", V_INT(1) },
+		{ "ftrac_version", V_STR(FTRAC_VERSION) },
 		{ "source", V_STR(facts->source) },
 		{ "mountpoint", V_STR(facts->mountpoint) },
 		{ "command", V_STR(facts->command) },
@@ -134,7 +134,7 @@ static int put_mount(struct store *store, const struct facts *facts)
 }
 
 /* What the run itself changes later. */
-static int put_counts(struct store *store)
+static int put_counts(struct store *store, bool is_past)
 {
 	const struct fact counts[] = {
 		{ "ops_recorded", V_INT(0) },
@@ -143,7 +143,7 @@ static int put_counts(struct store *store)
 		/* The overhead of tracing cannot be known from one run. */
 		{ "overhead_ns", V_NULL },
 		{ "overhead_wall_ns", V_NULL },
-		{ "waited_ns", V_INT(0) },
+		{ "waited_ns", is_past ? V_NULL : V_INT(0) },
 		{ "tracer_cpu_ns", V_NULL },
 		{ "bytes_recorded", V_INT(0) },
 		{ "bytes_mount", V_INT(0) },
@@ -159,41 +159,43 @@ int facts_store(struct store *store, const struct facts *facts)
 {
 	int r = store_begin(store);
 
-	if (r == 0)
+	if (r == 0 && !facts->is_past)
 		r = put_host(store);
-	if (r == 0)
+	if (r == 0 && !facts->is_past)
 		r = put_clocks(store);
 	if (r == 0)
 		r = put_run(store, facts);
 	if (r == 0)
 		r = put_mount(store, facts);
-	if (r == 0)
+	if (r == 0 && facts->imported)
+		r = store_put_meta(store, "imported", V_STR(facts->imported));
+	if (r == 0 && !facts->is_past)
 		r = origin_store(store, facts->origin);
 	if (r == 0)
-		r = put_counts(store);
+		r = put_counts(store, facts->is_past);
 	if (r == 0)
 		return store_commit(store);
 	store_rollback(store);
 	return r;
 }
 
-int facts_complain(const char *db, int error)
+int facts_complain(const char *db, const char *option, int error)
 {
 	switch (error) {
 	case -EEXIST:
 		return err_status(EXIT_OWN,
-			"'%s' is there already: keep it with --db OTHER, or replace it with --force", db);
+			"'%s' is there already: keep it with %s OTHER, or replace it with --force", db, option);
 	case -EINVAL:
 		return err_status(EXIT_OWN,
-			"'%s' is there and is no trace of ftrac: name another file with --db", db);
+			"'%s' is there and is no trace of ftrac: name another file with %s", db, option);
 	case -EBUSY:
 		return err_status(EXIT_OWN,
-			"'%s' is being written by another ftrac: name another file with --db", db);
+			"'%s' is being written by another ftrac: name another file with %s", db, option);
 	case -EREMOTE:
 		return err_status(EXIT_OWN, "cannot keep '%s' on a network or FUSE file system, where "
-			"it cannot be read while it is written: name a local file with --db", db);
+			"it cannot be read while it is written: name a local file with %s", db, option);
 	default:
-		return err_status(EXIT_OWN, "cannot create '%s': %s; name another file with --db", db,
-			place_explain(error));
+		return err_status(EXIT_OWN, "cannot create '%s': %s; name another file with %s", db,
+			place_explain(error), option);
 	}
 }

@@ -2,6 +2,7 @@
 #ifndef DB_FACTS_H
 #define DB_FACTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct origin;
@@ -16,12 +17,14 @@ struct facts {
 	const struct origin *origin; /* of the run of a command (origin.h); NULL: it is none */
 	uint64_t mount_namespace, mount_connection; /* of a mount that all see; namespace 0: there is none */
 	int64_t start_ns; /* since the epoch */
+	bool is_past; /* others have seen the run: nothing is known of the machine */
+	const char *imported; /* what they have written: "strace"; NULL: it is our record */
 };
 
 /* Stores them.  0 or -errno. */
 int facts_store(struct store *store, const struct facts *facts);
 
-/* Prints why store_create() failed for the file db; returns the exit status. */
-int facts_complain(const char *db, int error);
+/* Prints why store_create() failed for the file db, which the option names; returns the exit status. */
+int facts_complain(const char *db, const char *option, int error);
 
 #endif

@@ -188,8 +188,10 @@ void file_update(struct files *files, struct file *file, const struct event_node
 
 int files_add_node(struct files *files, const struct event_node *e)
 {
-	struct file *file = file_find(files, e);
+	struct file *file = e->ino ? file_find(files, e) : file_make(files, e);
 
+	if (file && !e->ino)
+		file->unidentified = true;
 	if (!file || !node_add(files, e->id, file))
 		return -ENOMEM;
 	file_update(files, file, e);

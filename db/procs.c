@@ -535,7 +535,7 @@ static int take_facts(struct process *process, const struct event_process *e,
 	process->tier |= e->tier;
 	if (r < 0)
 		return r;
-	if (!e->known)
+	if (!e->known || e->uid == UINT32_MAX)
 		return 0;
 	process->uid = e->uid;
 	process->gid = e->gid;

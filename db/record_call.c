@@ -55,7 +55,7 @@ static int walk_to(struct record *record, const struct work *w, bool second, enu
 		.base = known_node(record, second ? w->op->other : w->op->node),
 		.end = end,
 		.exists = w->ok,
-		.is_known = !second && w->places->other,
+		.is_known = !second && (w->places->other || w->ev->op == OP_CREATE),
 		.time_ns = w->ev->time_ns };
 
 	if (second && !w->name2)
@@ -85,22 +85,29 @@ static uint32_t made_type(const struct work *w)
 	}
 }
 
+/* What has been made, and the inode of which is not known. */
+static int make_node(struct record *record, struct work *w)
+{
+	const struct event_node made = { .mode = made_type(w), .nlink = 1, .size = w->ev->op == OP_CREATE ? 0 : -1 };
+	int r = files_make_node(record->files, &made, &w->places->other);
+
+	if (r < 0)
+		return store_fail(record->store, r);
+	files_set_moved(w->places->other, w->ev->time_ns + w->op->latency_ns);
+	return 0;
+}
+
 /* MKDIR, MKNOD, SYMLINK: the kernel has not told the inode. */
 static int resolve_made(struct record *record, struct work *w, struct place *place)
 {
-	const struct event_node made = { .mode = made_type(w), .nlink = 1, .size = -1 };
-	struct node **node = &w->places->other;
 	int r = walk_to(record, w, false, WALK_PARENT, place);
 
 	put_name(w, place);
 	if (r < 0 || !w->ok || !place->dir)
 		return r;
-	r = files_make_node(record->files, &made, node);
-	if (r < 0)
-		return store_fail(record->store, r);
-	files_set_moved(*node, w->ev->time_ns + w->op->latency_ns);
-	if (w->ev->op == OP_SYMLINK && w->name2)
-		r = file_set_target(node_file(*node), w->name2, w->name2_len);
+	r = make_node(record, w);
+	if (r == 0 && w->ev->op == OP_SYMLINK && w->name2)
+		r = file_set_target(node_file(w->places->other), w->name2, w->name2_len);
 	return r;
 }
 
@@ -191,6 +198,13 @@ static int resolve_linked(struct record *record, struct work *w, struct place *p
 
 /* ---- files that are opened ---- */
 
+/* Of a path that led to a file of which nothing but its type is known. */
+static void take_type(struct record *record, const struct work *w, const struct place *place)
+{
+	if (w->ok && place->node && w->op->mode & S_IFMT)
+		files_set_type(record->files, node_file(place->node), w->op->mode & S_IFMT);
+}
+
 /* The kernel names what it opens.  Only of a file with several links the path tells which one was meant. */
 static int resolve_opened(struct record *record, struct work *w, struct place *place)
 {
@@ -206,8 +220,10 @@ static int resolve_opened(struct record *record, struct work *w, struct place *p
 	w->places->other = node;
 	r = walk_to(record, w, false, end, place);
 	w->places->other = NULL;
-	if (!node)
+	if (!node) {
 		w->places->node = place->node;
+		take_type(record, w, place);
+	}
 	if (r < 0 || !node || !w->ok || !place->dir || place->partial || !place->len)
 		return r;
 	if (node_is_named(node) && !(place->node && node_file(place->node) == node_file(node)))
@@ -231,7 +247,7 @@ static int resolve_created(struct record *record, struct work *w, struct place *
 	r = walk_to(record, w, false,
 		w->op->flags & (O_EXCL | O_NOFOLLOW) ? WALK_LINK : WALK_FOLLOW, place);
 	put_name(w, place);
-	return r;
+	return r < 0 || node || !w->ok || !place->dir ? r : make_node(record, w);
 }
 
 static int resolve_unnamed(struct record *record, struct work *w, struct place *place)
@@ -289,6 +305,8 @@ static int resolve_file(struct record *record, struct work *w, struct place *pla
 	if (r == 0 && w->places->other)
 		return name_result(record, w, place);
 	w->places->node = place->node;
+	if (r == 0 && w->ev->op == OP_GETATTR)
+		take_type(record, w, place);
 	if (r == 0 && w->ok && w->ev->op == OP_READLINK && place->node) {
 		files_set_type(record->files, node_file(place->node), S_IFLNK);
 		if (w->name2)

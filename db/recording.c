@@ -32,7 +32,7 @@ int recording_open(struct recording *recording, const struct recording_options *
 
 	recording->db = options->db;
 	if (r < 0)
-		return facts_complain(options->db, r);
+		return facts_complain(options->db, options->option ? options->option : "--db", r);
 	recording->interval_ns = options->interval_ns;
 	r = open_metrics(recording, options);
 	if (r)
@@ -67,7 +67,8 @@ int recording_start(struct recording *recording, struct facts *facts, struct wri
 	writer->record.totals = recording->totals;
 	if (recording->metrics)
 		take_metrics(recording, writer);
-	writer->epoch_offset_ns = clock_epoch_offset_ns();
+	writer->epoch_offset_ns = writer->is_past ? 0 : clock_epoch_offset_ns();
+	facts->is_past = writer->is_past;
 	facts->start_ns = writer->record.start_ns + writer->epoch_offset_ns;
 	r = facts_store(recording->store, facts);
 	if (r == 0)

@@ -40,6 +40,7 @@ struct recording {
 
 struct recording_options {
 	const char *db;
+	const char *option; /* that names it, for messages; NULL: "--db" */
 	bool force;   /* replace a trace */
 	size_t slots; /* of the ring: a power of two */
 	bool drop;    /* a full ring drops events */
@@ -51,7 +52,8 @@ struct recording_options {
 /* 0 or the exit status. */
 int recording_open(struct recording *recording, const struct recording_options *options);
 
-/* Sets the start of the run in facts, and store, ring and times in the options of the writer; a start that is not 0 is kept.  0 or -errno. */
+/* Sets the start of the run in facts, and store, ring and times in the options of the writer; a start that is not 0 is kept; that of a run which is past (writer.h) is
+ * one of the epoch.  0 or -errno. */
 int recording_start(struct recording *recording, struct facts *facts, struct writer_options *writer);
 
 /* 0 or -errno, also if recording was never started. */

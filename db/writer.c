@@ -72,6 +72,7 @@ struct writer {
 	struct assembly assembly;
 	uint64_t unstored; /* operations after recording stopped, and those of the failed batch */
 	struct record_counts stored; /* as of the last commit */
+	int64_t newest_ns; /* of the events so far */
 	int64_t pruned_ns;
 	int64_t published_ns;
 	int nice;	/* of the thread at its start */
@@ -82,6 +83,12 @@ struct writer {
 	int error;
 	bool is_mute; /* even the facts of the stop cannot be written; each attempt may take SQLite 10 s */
 };
+
+/* By the clock of the events. */
+static int64_t now_ns(const struct writer *writer)
+{
+	return writer->options.is_past ? writer->newest_ns : clock_now_ns();
+}
 
 /* ---- intake ---- */
 
@@ -133,6 +140,8 @@ static int take(struct writer *writer, struct event *event)
 
 	if (event->kind == EVENT_TEXT)
 		return add_piece(writer, event);
+	if (event->time_ns > writer->newest_ns)
+		writer->newest_ns = event->time_ns;
 	if (is_process_event(event))
 		return record_event(writer->record, event, text, event->text_len);
 	return enqueue(writer->options.seen_until && event->kind == EVENT_OP && event->form == FORM_CALL
@@ -256,10 +265,22 @@ static int note_clocks(struct writer *writer, bool is_end)
 	const struct writer_options *o = &writer->options;
 	int64_t now = clock_now_ns();
 
+	if (o->is_past)
+		return 0;
 	if (!is_end && writer->clocks_noted_ns && now - writer->clocks_noted_ns < CLOCK_NOTES_NS)
 		return 0;
 	writer->clocks_noted_ns = now;
 	return clock_notes_put(o->store, o->record.start_ns, o->epoch_offset_ns);
+}
+
+/* What the record has cost the run. */
+static int put_costs(struct writer *writer)
+{
+	const struct writer_options *o = &writer->options;
+	int64_t waited_ns = (int64_t)(ask(o->waited_ns, o->arg) + ring_waited_ns(o->ring));
+	int r = store_put_meta(o->store, "waited_ns", V_INT(waited_ns));
+
+	return r < 0 ? r : store_put_meta(o->store, "tracer_cpu_ns", V_INT(clock_read_ns(CLOCK_PROCESS_CPUTIME_ID)));
 }
 
 static int put_figures(struct writer *writer)
@@ -279,12 +300,10 @@ static int put_figures(struct writer *writer)
 		{ "bytes_paged", counts.paged_bytes },
 		{ "bytes_mapped", counts.mapped_bytes },
 		{ "process_events_lost", ask(o->events_lost, o->arg) },
-		{ "waited_ns", ask(o->waited_ns, o->arg) + ring_waited_ns(o->ring) },
-		{ "tracer_cpu_ns", (uint64_t)clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) },
-		{ "end_ns", (uint64_t)(clock_now_ns() + o->epoch_offset_ns) },
+		{ "end_ns", (uint64_t)(now_ns(writer) + o->epoch_offset_ns) },
 		{ "ending", writer->said_ending },
 	};
-	int r = 0;
+	int r = o->is_past ? 0 : put_costs(writer);
 
 	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]) && r == 0; i++)
 		r = store_put_meta(o->store, figures[i].key, V_INT((int64_t)figures[i].value));
@@ -313,7 +332,7 @@ static void stop_recording(struct writer *writer, int error)
 	store_release_reserve(store);
 	if (store_begin(store) == 0 &&
 		store_put_meta(store, "recording_stopped_ns",
-			V_INT(clock_now_ns() + writer->options.epoch_offset_ns)) == 0 &&
+			V_INT(now_ns(writer) + writer->options.epoch_offset_ns)) == 0 &&
 		store_put_meta(store, "recording_error", V_STR(text)) == 0 &&
 		store_put_meta(store, "ops_lost", V_INT((int64_t)count_lost(writer))) == 0 &&
 		store_commit(store) == 0)
@@ -350,7 +369,7 @@ static int store_batch(struct writer *writer, size_t mark, int64_t until_ns)
 
 	writer->said_ending = atomic_load(&writer->is_ending);
 	if (r == 0)
-		r = record_flush(writer->record, clock_now_ns());
+		r = record_flush(writer->record, now_ns(writer));
 	if (r == 0)
 		r = record_sum(writer->record);
 	if (r == 0)
@@ -429,7 +448,7 @@ static bool must_say_ending(const struct writer *writer)
 static bool is_waiting(const struct writer *writer)
 {
 	return writer->queue.n || writer->calls.n || must_say_ending(writer) ||
-		(!writer->error && record_is_due(writer->record, clock_now_ns()));
+		(!writer->error && record_is_due(writer->record, now_ns(writer)));
 }
 
 /* Frees the memory of a burst of events while the ring is empty. */
@@ -459,7 +478,7 @@ static int one_batch(struct writer *writer)
 
 static void prune(struct writer *writer)
 {
-	int64_t now = clock_now_ns(), until = now;
+	int64_t now = now_ns(writer), until = now;
 
 	if (writer->error || now - writer->pruned_ns < PRUNE_AFTER_NS / 10)
 		return;

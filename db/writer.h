@@ -38,6 +38,8 @@ struct writer_options {
 	struct ring *ring;
 	struct record_options record;
 	int64_t epoch_offset_ns; /* monotonic to epoch */
+	/* The run is over, and was seen by others: times of events are not those of our clocks, and what programs waited for is not known. */
+	bool is_past;
 	/* Of the process monitor; each may be NULL.  sync() may push any number of events. */
 	void (*sync)(void *arg);
 	uint64_t (*events_lost)(void *arg);

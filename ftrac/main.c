@@ -31,6 +31,7 @@
 #include "ftrac/top.h"
 #include "ftrac/umount.h"
 #include "ftrac/wait.h"
+#include "import/import.h"
 
 /* From here on the daemon has no terminal. */
 static void detach_from_terminal(struct daemon *d)
@@ -152,7 +153,7 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*main)(int argc, char **argv);
 	} verbs[] = { { "run", run_command }, { "record", record_running_command }, { "doctor", doctor_main },
-		{ "umount", umount_main }, { "merge", merge_main }, { "redact", redact_main }, { "top", top_main }, { "wait", wait_main } };
+		{ "umount", umount_main }, { "merge", merge_main }, { "redact", redact_main }, { "import", import_main }, { "top", top_main }, { "wait", wait_main } };
 	const char *word;
 
 	fill_standard_streams();

@@ -5,7 +5,7 @@
 # layering.sh --self-test: puts one violation of each rule into a copy and expects each to be found.
 #
 # Each outside library is included in one folder, and folders know each other in one direction:
-# ftrac, procmon, kernel, preload, serve, dag -> db -> base. A folder of dag/ includes folders of lower levels only, and a header
+# ftrac, procmon, kernel, preload, import, serve, dag -> db -> base. A folder of dag/ includes folders of lower levels only, and a header
 # *_internal.h is included in its own folder only. No shell is given a path, and the environment is used by list. The
 # page in report/ is made with its two libraries alone and sends no request.
 #
@@ -15,7 +15,7 @@
 set -u
 export LC_ALL=C
 
-folders="base db ftrac procmon kernel preload serve dag"
+folders="base db ftrac procmon kernel preload import serve dag"
 # The folders of dag/, by level.
 level_1="digest output trace"
 level_2="container graph"
@@ -68,10 +68,12 @@ violations() {
 	only 'bpf/.*' kernel 'libbpf is for kernel/'
 	may procmon '(base|db|procmon)/.*|(kernel/kernel|preload/preload|serve/serve)\.h' \
 		'of kernel/, preload/ and serve/, procmon/ knows only kernel.h, preload.h and serve.h; of the others only db/ and base/'
-	may ftrac '(base|db|ftrac)/.*|(procmon/monitor|kernel/kernel|preload/preload|serve/serve|dag/answer/answer|dag/change/change|dag/live/live|dag/merge/merge|dag/redact/redact)\.h' \
-		'of procmon/, kernel/, preload/, serve/ and dag/, ftrac/ knows only monitor.h, kernel.h, preload.h, serve.h, answer.h, change.h, live.h, merge.h and redact.h; of the others only db/ and base/'
+	may ftrac '(base|db|ftrac)/.*|(import/import|procmon/monitor|kernel/kernel|preload/preload|serve/serve|dag/answer/answer|dag/change/change|dag/live/live|dag/merge/merge|dag/redact/redact)\.h' \
+		'of procmon/, kernel/, preload/, import/, serve/ and dag/, ftrac/ knows only import.h, monitor.h, kernel.h, preload.h, serve.h, answer.h, change.h, live.h, merge.h and redact.h; of the others only db/ and base/'
 	may kernel '(base|kernel)/.*|db/(event|figures|ring)\.h' 'kernel/ knows only the events of db/, and base/'
 	may preload '(base|preload)/.*|db/(event|layers|ring)\.h' 'preload/ knows only the events of db/, and base/'
+	may import '(base|import)/.*|db/(about|event|facts|recording|ring|store|writer)\.h|kernel/calls\.h' \
+		'import/ knows only how db/ records, the list of system calls, and base/'
 	may serve '(base|serve)/.*|db/totals\.h' 'serve/ knows only the totals of db/, and base/'
 	may dag '(base|dag)/.*|db/(about|query|sql_text|event|drivers)\.h' 'dag/ knows only the read side of db/'
 	[ ! -d dag ] || dag_violations
@@ -96,7 +98,7 @@ violations() {
 			sed 's|$|: what runs in traced programs uses libc alone|'
 	done
 	# What /proc says of others is read in procmon/.
-	for folder in base db ftrac kernel serve dag; do
+	for folder in base db ftrac kernel import serve dag; do
 		[ ! -d "$folder" ] || find "$folder" -name '*.[ch]' -exec \
 			grep -HnE '"/proc/(%|[0-9]|")|"/proc"' {} + |
 			sed 's|$|: other processes are looked at in procmon/|'
@@ -142,7 +144,7 @@ dag_violations() {
 # One line for each folder: what it is, and which other folders of dag/ it includes.
 table() {
 	printf '%-14s %5s %5s %6s  %s\n' folder level files lines includes
-	for name in base db ftrac procmon kernel preload serve $(levels | sed 's|^|dag/|; s| .*||'); do
+	for name in base db ftrac procmon kernel preload import serve $(levels | sed 's|^|dag/|; s| .*||'); do
 		[ -d "$name" ] || continue
 		level=$(levels | sed -n "s|^${name#dag/} ||p")
 		printf '%-14s %5s %5d %6d  %s\n' "$name" "${level:--}" \
@@ -229,6 +231,9 @@ self_test() {
 	plant procmon/x.c '#include "preload/drain.h"'
 	plant preload/x.c '#include "db/store.h"'
 	plant preload/x.c '#include "procmon/monitor.h"'
+	plant import/x.c '#include "db/query.h"'
+	plant import/x.c '#include "kernel/kernel.h"'
+	plant ftrac/x.c '#include "import/world.h"'
 	plant db/x.h '#include "ftrac/trace.h"'
 	plant db/x.c '#include "procmon/monitor.h"'
 	plant dag/x.c '#include "db/store.h"'

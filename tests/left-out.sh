@@ -105,6 +105,7 @@ n=$(wc -l <"$work/functions")
 echo "left-out.sh: $((n)) functions of kernel/kernel.h looked for"
 
 looked_for ftrac/options.c man/ftrac.1.scd
+looked_for import/main.c man/ftrac.1.scd
 looked_for dag/live/live.c man/ftrac.1.scd
 looked_for procmon/options.c man/procmon.1.scd
 looked_for dag/stat/options.c man/wfstat.1.scd dag/trace/choice.h dag/trace/choice.c dag/trace/traces.h

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Which process used which file how, from strace's lines: edges as wfdag draws them."""
 import collections
+import json
 import os
 import re
+import subprocess
 
 import straced
 
@@ -170,3 +172,23 @@ class Account(straced.Account):
             if description.reads and not (description.writes or description.used or is_directory or self.unseen):
                 self.edge(description.file, "read", description.opener)
         return collections.Counter((pid, file.path, what) for pid, file, what in self.edges)
+
+
+def from_wfdag(wfdag, db, top):
+    """How many files each (pid, path, read or write) is about, in the graph of a trace; and the graph."""
+    done = subprocess.run([wfdag, "--json", "--include", f"path:{top}/*", db], capture_output=True, check=True, timeout=120)
+    graph = json.loads(done.stdout)
+    nodes = {node["id"]: node for node in graph["nodes"]}
+    found = {}
+    for edge in graph["edges"]:
+        ends = nodes[edge["source"]], nodes[edge["target"]]
+        if {end["kind"] for end in ends} != {"process", "file"}:
+            continue
+        process, file = ends if ends[0]["kind"] == "process" else reversed(ends)
+        kinds = set(edge["kind"].split("|"))
+        whats = ["read"] if kinds & {"read", "execute", "map"} else []
+        whats += ["write"] if kinds & {"write", "create", "rename", "truncate"} else []
+        for what in whats:
+            # Parts of one file and process are the same edge, files of one name are not.
+            found.setdefault((process["pid"], file["path"], what), set()).add((process["trace_id"], file["trace_id"]))
+    return collections.Counter({key: len(value) for key, value in found.items()}), graph

@@ -12,7 +12,6 @@ had.
 """
 import collections
 import itertools
-import json
 import os
 import pathlib
 import shutil
@@ -21,7 +20,7 @@ import tempfile
 
 import straced
 from sample import some
-from straced_edges import CALLS, Account
+from straced_edges import CALLS, Account, from_wfdag
 from ftractest import TOP, Checks, Mount, fidelities, need, need_fuse
 
 WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
@@ -51,31 +50,6 @@ def montage(top):
     return ["make", "-j3"]
 
 
-def from_wfdag(db, top):
-    """How many files each (pid, path, read or write) is about; and the graph."""
-    done = subprocess.run([WFDAG, "--json", "--include", f"path:{top}/*", db], capture_output=True,
-                          check=True, timeout=120)
-    graph = json.loads(done.stdout)
-    nodes = {node["id"]: node for node in graph["nodes"]}
-    found = {}
-    for edge in graph["edges"]:
-        ends = nodes[edge["source"]], nodes[edge["target"]]
-        if {end["kind"] for end in ends} != {"process", "file"}:
-            continue
-        process, file = ends if ends[0]["kind"] == "process" else reversed(ends)
-        kinds = set(edge["kind"].split("|"))
-        whats = []
-        if kinds & {"read", "execute", "map"}:
-            whats.append("read")
-        if kinds & {"write", "create", "rename", "truncate"}:
-            whats.append("write")
-        for what in whats:
-            # Parts of one file and process are the same edge, files of one name are not.
-            found.setdefault((process["pid"], file["path"], what), set()).add(
-                (process["trace_id"], file["trace_id"]))
-    return collections.Counter({key: len(value) for key, value in found.items()}), graph
-
-
 def run(checks, name, fidelity):
     with Mount("--fidelity", fidelity, "--processes", "connector") as mount:
         top = mount.base / "work"
@@ -95,7 +69,7 @@ def run(checks, name, fidelity):
         mount.unmount()
         seen = collections.Counter({(pid, path[len(here):].lstrip("/"), what): n
                                     for (pid, path, what), n in account.end().items()})
-        edges, graph = from_wfdag(mount.db, top)
+        edges, graph = from_wfdag(WFDAG, mount.db, top)
         known = collections.Counter({(pid, os.path.relpath(path, top), what): n
                                      for (pid, path, what), n in edges.items()})
         label = f"{name}, {fidelity}"
