@@ -28,7 +28,7 @@ LIMITS = {"LENGTH": 256 << 20, "SQL_LENGTH": 1 << 20, "COLUMN": 200, "EXPR_DEPTH
 SETTINGS = {"DEFENSIVE": True, "ENABLE_TRIGGER": False, "ENABLE_LOAD_EXTENSION": False}
 INNOCUOUS = 0x200000  # SQLITE_INNOCUOUS, a flag of functions that have no side effects
 VIRTUAL = "SELECT count(*) FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL%' OR type = 'table' AND rootpage = 0"
-IS_TRACE = ("SELECT (SELECT count(*) FROM (SELECT 1 FROM trace LIMIT 1)) + (SELECT count(*) FROM (SELECT 1 FROM process "
+IS_TRACE = ("SELECT (SELECT count(*) FROM (SELECT 1 FROM trace LIMIT 1)) + (SELECT count(*) FROM (SELECT 1 FROM image "
             "LIMIT 1)) + (SELECT count(*) FROM (SELECT 1 FROM handle LIMIT 1))")
 HAS_STEPS = "SELECT count(*) FROM sqlite_schema WHERE name = 'process_step'"
 # Of a trace of an earlier release: before this view of ours its own one is hidden.
