@@ -138,6 +138,7 @@ FROM (SELECT max(value) AS value FROM meta WHERE key = 'cwd') c CROSS JOIN outpu
 WHERE a.process > 0 AND (a.nwrite > 0 OR a.did & 5) GROUP BY a.process;
 
 DROP VIEW program;
+DROP VIEW fresh_program;
 CREATE VIEW program AS
 SELECT i.id AS image, i.process, i.seq, p.name, p.kind & 1 AS shell, p.kind >> 1 & 1 AS script,
 	iif(p.name ISNULL, NULL, p.kind >> 2 & 1) AS driver, coalesce(p.title, p.name) AS title, p.kind >> 3 & 1 AS own,
@@ -149,5 +150,6 @@ INSERT INTO jobs SELECT j.process, j.job, j.xform, j.phase, j.lstart, j.lstop, s
 FROM process_job j LEFT JOIN process_step s ON s.process = j.process;
 DROP VIEW process_job;
 DROP VIEW process_step;
+DROP VIEW access_parts;
 CREATE VIEW process_job AS SELECT process, job, xform, phase, lstart, lstop FROM jobs;
 CREATE VIEW process_step AS SELECT process, step, task, part, label FROM jobs;

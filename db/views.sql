@@ -36,6 +36,15 @@ FROM run, images i JOIN images b ON b.id = coalesce(i.base, i.id)
 -- shell; script: a shell that runs a script or is interactive; driver: starts jobs (drivers.c); helper: prepares and
 -- cleans up files for other programs.  An image that began by a fork runs the program of its base.
 CREATE VIEW program AS
+SELECT i.id AS image, i.process, i.seq, p.name, p.kind & 1 AS shell, p.kind >> 1 & 1 AS script,
+	iif(p.name ISNULL, NULL, p.kind >> 2 & 1) AS driver, coalesce(p.title, p.name) AS title, p.kind >> 3 & 1 AS own,
+	iif(p.name ISNULL, NULL, p.kind >> 4 & 1) AS helper
+FROM images i JOIN programs p ON p.image = coalesce(i.base, i.id)
+WHERE p.image NOT IN (SELECT image FROM fresh_images)
+UNION ALL SELECT * FROM fresh_program;
+
+-- The same of images that sum.sql has not taken.
+CREATE VIEW fresh_program AS
 WITH given AS NOT MATERIALIZED (SELECT b.id, e.base, b.comm, iif(json_valid(b.argv), b.argv, '[]') AS argv,
 		coalesce(e.base IN ('sh', 'bash', 'dash', 'zsh', 'ksh', 'mksh', 'ash', 'csh', 'tcsh', 'fish', 'yash', 'busybox')
 			AND b.comm NOT IN ('xargs', 'env'), 0) AS shell,
@@ -71,7 +80,8 @@ SELECT i.id AS image, i.process, i.seq, coalesce(called, b.base, b.comm) AS name
 		'chgrp', 'echo', 'printf', 'true', 'false', 'install', 'sleep', 'date', 'basename', 'dirname', 'pwd', 'expr',
 		'mktemp', 'readlink', 'realpath', 'uname', 'hostname', 'id', 'which', 'env', 'nice', 'nohup', 'time',
 		'timeout') AS helper
-FROM images i JOIN called b ON b.id = coalesce(i.base, i.id);
+FROM images i JOIN called b ON b.id = coalesce(i.base, i.id)
+WHERE b.id IN (SELECT image FROM fresh_images) OR b.id NOT IN (SELECT image FROM programs);
 
 -- Facts given at the start of each run, for all its processes.  A trace has one run, unless it was merged from
 -- several.
@@ -167,14 +177,14 @@ member AS MATERIALIZED (SELECT w.id, p.start_t, p.end_t, s.xform, w.names, coale
 job AS MATERIALIZED (SELECT job, coalesce(max(xform), substr(min(names), 40)) AS xform, min(start_t) AS t0
 	FROM member WHERE job IS NOT NULL GROUP BY job),
 -- Files that some process wrote: most others are programs and libraries, which all read.
-changed AS MATERIALIZED (SELECT DISTINCT file FROM access_rows
-	WHERE nwrite > 0 OR created OR truncated OR renamed OR assumed_write),
+changed AS MATERIALIZED (SELECT DISTINCT file FROM access_parts
+	WHERE nwrite > 0 OR created OR truncated OR renamed OR assumed & 2),
 -- The jobs that wrote and read each version of a file that any job wrote.  A job that read before the last writer began
 -- has no data of that writer.  goes_on: a version that is not the first and was not truncated contains the one before.
-used AS MATERIALIZED (SELECT m.job, a.file, a.version, a.nread > 0 OR a.mapped OR a.executed OR a.assumed_read AS reads,
-		a.nwrite > 0 OR a.created OR a.truncated OR a.renamed OR a.assumed_write AS writes,
+used AS MATERIALIZED (SELECT m.job, a.file, a.version, a.nread > 0 OR a.mapped OR a.executed OR a.assumed & 1 AS reads,
+		a.nwrite > 0 OR a.created OR a.truncated OR a.renamed OR a.assumed & 2 AS writes,
 		a.version > 1 AND NOT max(a.emptied) OVER (PARTITION BY a.file, a.version) AS goes_on
-	FROM access_rows a LEFT JOIN member m ON m.id = a.process WHERE a.file IN (SELECT file FROM changed)),
+	FROM access_parts a LEFT JOIN member m ON m.id = a.process WHERE a.file IN (SELECT file FROM changed)),
 flow AS MATERIALIZED (SELECT job, xform, file, version, writes, goes_on, reads AND t0 >= coalesce(ready, t0 + 1) AS reads
 	FROM (SELECT u.job, j.xform, j.t0, u.file, u.version, u.goes_on, max(u.writes) AS writes, max(u.reads) AS reads,
 			max(max(u.writes)) OVER (PARTITION BY u.file) AS written,
@@ -565,8 +575,32 @@ SELECT handle, process, image, file, version, nread, bread, nwrite, bwrite, nsee
 	coalesce((SELECT flags & 32 <> 0 FROM ways WHERE id = way), 0) AS exec
 FROM (SELECT *, (SELECT value FROM meta WHERE key = 'start_ns') AS t0 FROM any_use);
 
--- Uses and touches combined, with what sum.sql has of them already.  If a process and a version have several rows, the path is that of
--- the last row that has one.
+-- Uses and touches, with what sum.sql has of them already.
+CREATE VIEW access_parts AS
+SELECT u.process, u.file, u.version, u.path, NULL AS last_path, 0 AS opens,
+	u.nread, u.bread, u.nwrite, u.bwrite,
+	0 AS created, 0 AS truncated, 0 AS renamed, 0 AS unlinked, 0 AS executed,
+	0 AS mapped, 0 AS assumed, 0 AS nmeta,
+	coalesce(min(u.first_read, u.first_write), u.first_read, u.first_write) AS first_t,
+	coalesce(max(u.last_read, u.last_write), u.last_read, u.last_write) AS last_t,
+	u.read_ns + u.write_ns AS io_ns,
+	u.first_read AS first_in, u.first_write AS first_out, u.last_write AS last_out, 0 AS emptied
+FROM (SELECT * FROM sole_use WHERE handle IN (SELECT handle FROM fresh_handles)
+	UNION ALL SELECT * FROM shared_use WHERE handle IN (SELECT handle FROM fresh_handles)) u
+UNION ALL
+SELECT nullif(process, 0), file, version, used, path, opens, nread, bread, nwrite, bwrite, did & 1, did >> 1 & 1, did >> 2 & 1,
+	did >> 3 & 1, did >> 4 & 1, did >> 5 & 1, did >> 7, nmeta, first_t, first_t + last_t,
+	io_ns, first_t + first_in, first_t + first_out,
+	first_t + first_out + last_out, did >> 6 & 1
+FROM accesses
+UNION ALL
+SELECT process, file, version, NULL, id << 32 | path, opens, 0, 0, 0, 0, did & 1, did >> 1 & 1, did >> 2 & 1,
+	did >> 3 & 1, did >> 4 & 1, did >> 5 & 1, did >> 7, nmeta, first_t, first_t + last_t,
+	0, first_t + first_in, first_t + first_out,
+	first_t + first_out + last_out, did >> 6 & 1
+FROM touches;
+
+-- Combined.  If a process and a version have several rows, the path is that of the last row that has one.
 CREATE VIEW access_rows AS
 SELECT coalesce(process, 0) AS process, file, version,
 	nullif(max(coalesce(max(path), 0), coalesce(max(last_path) & 4294967295, 0)), 0) AS path, sum(opens) AS opens,
@@ -578,29 +612,7 @@ SELECT coalesce(process, 0) AS process, file, version,
 	min(first_t) AS first_t, max(last_t) AS last_t, sum(io_ns) AS io_ns,
 	min(first_in) AS first_in, min(first_out) AS first_out, max(last_out) AS last_out,
 	max(emptied) AS emptied
-FROM (SELECT u.process, u.file, u.version, u.path, NULL AS last_path, 0 AS opens,
-		u.nread, u.bread, u.nwrite, u.bwrite,
-		0 AS created, 0 AS truncated, 0 AS renamed, 0 AS unlinked, 0 AS executed,
-		0 AS mapped, 0 AS assumed, 0 AS nmeta,
-		coalesce(min(u.first_read, u.first_write), u.first_read, u.first_write) AS first_t,
-		coalesce(max(u.last_read, u.last_write), u.last_read, u.last_write) AS last_t,
-		u.read_ns + u.write_ns AS io_ns,
-		u.first_read AS first_in, u.first_write AS first_out, u.last_write AS last_out, 0 AS emptied
-	FROM any_use u
-	WHERE u.handle IN (SELECT handle FROM fresh_handles)
-	UNION ALL
-	SELECT nullif(process, 0), file, version, used, path, opens, nread, bread, nwrite, bwrite, did & 1, did >> 1 & 1, did >> 2 & 1,
-		did >> 3 & 1, did >> 4 & 1, did >> 5 & 1, did >> 7, nmeta, first_t, first_t + last_t,
-		io_ns, first_t + first_in, first_t + first_out,
-		first_t + first_out + last_out, did >> 6 & 1
-	FROM accesses
-	UNION ALL
-	SELECT process, file, version, NULL, id << 32 | path, opens, 0, 0, 0, 0, did & 1, did >> 1 & 1, did >> 2 & 1,
-		did >> 3 & 1, did >> 4 & 1, did >> 5 & 1, did >> 7, nmeta, first_t, first_t + last_t,
-		0, first_t + first_in, first_t + first_out,
-		first_t + first_out + last_out, did >> 6 & 1
-	FROM touches)
-GROUP BY file, process, version;
+FROM access_parts GROUP BY file, process, version;
 
 CREATE VIEW access AS
 WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns')

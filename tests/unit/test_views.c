@@ -27,7 +27,7 @@ static const struct {
 	{ "mount", "id fstype path root source fsid" },
 	{ "file_identity", "file host boot_id system place dev ino birth_ns fstype" },
 	{ "program", "image process seq name shell script driver title own helper" },
-	
+	{ "fresh_program", "image process seq name shell script driver title own helper" },
 	{ "file_name", "file path" },
 	{ "paths", "id path" },
 	{ "process_job", "process job xform phase lstart lstop" },
@@ -76,6 +76,8 @@ static const struct {
 	{ "access", "process file version path opens nread bread nwrite bwrite created truncated "
 		    "renamed unlinked executed mapped assumed nmeta first_ns last_ns io_ns reads "
 		    "writes first_in_ns first_out_ns last_out_ns emptied" },
+	{ "access_parts", "process file version path last_path opens nread bread nwrite bwrite created truncated renamed unlinked "
+			  "executed mapped assumed nmeta first_t last_t io_ns first_in first_out last_out emptied" },
 	{ "access_rows", "process file version path opens nread bread nwrite bwrite created truncated "
 			  "renamed unlinked executed mapped assumed_read assumed_write uncounted nmeta "
 			  "first_t last_t io_ns first_in first_out last_out emptied" },
