@@ -89,6 +89,7 @@ struct collect {
 	int64_t last_op, last_handle, last_process, recorded;
 	int64_t new_op, new_handle; /* the last ones of this look */
 	bool is_whole; /* each operation since the start was read */
+	unsigned parts; /* which views of operations in rows of handles the trace has */
 	struct task *tasks;
 	int64_t n_all, n_ended;
 	struct kind kinds[64];

@@ -204,22 +204,47 @@ static void add_handle(struct collect *collect, const struct query *row)
 
 #define HANDLES_AT_ONCE 20000
 
-/* The operations in the rows of handles that were open at the last look. */
-static int ask_handles(struct collect *collect, struct query_db *db, struct failure *failure, const struct ids *ids)
+/* The views of operations that are in the rows of handles; earlier builds had fewer. */
+static const char *const parts[] = { "open_op", "stat_op", "data_op", "close_op" };
+#define PARTS (sizeof(parts) / sizeof(parts[0]))
+
+static void take_part(struct collect *collect, const struct query *row)
 {
-	static const char *const views[] = { "stat_op", "data_op", "close_op" };
-	cleanup_free char *gone = NULL;
+	size_t len;
+	const char *name = query_bytes(row, 0, &len);
+
+	for (size_t i = 0; i < PARTS; i++)
+		if (len == strlen(parts[i]) && memcmp(name, parts[i], len) == 0)
+			collect->parts |= 1U << i;
+}
+
+static int ask_parts(struct collect *collect, struct query_db *db, struct failure *failure, const char *where)
+{
 	int r = 0;
 
-	if (!ids->n)
-		return 0;
-	for (size_t i = 0; i < sizeof(views) / sizeof(views[0]) && r == 0; i++) {
+	for (size_t i = 0; i < PARTS && r == 0; i++) {
 		cleanup_free char *sql = NULL;
 
-		if (asprintf(&sql, OPERATION "%s WHERE handle IN (%s) AND id > %lld", views[i], ids->text, (long long)collect->last_op) < 0)
+		if (!(collect->parts & 1U << i))
+			continue;
+		if (asprintf(&sql, OPERATION "%s WHERE %s", parts[i], where) < 0)
 			sql = NULL;
 		r = collect_each(collect, db, take_operation, failure, sql);
 	}
+	return r;
+}
+
+/* The operations in the rows of handles that were open at the last look. */
+static int ask_handles(struct collect *collect, struct query_db *db, struct failure *failure, const struct ids *ids)
+{
+	cleanup_free char *where = NULL, *gone = NULL;
+	int r;
+
+	if (!ids->n)
+		return 0;
+	if (asprintf(&where, "handle IN (%s) AND id > %lld", ids->text, (long long)collect->last_op) < 0)
+		return failure_memory(failure);
+	r = ask_parts(collect, db, failure, where);
 	if (asprintf(&gone, "SELECT id FROM handles WHERE id IN (%s) AND (close_op NOTNULL OR life NOTNULL)", ids->text) < 0)
 		gone = NULL;
 	return r < 0 ? r : collect_each(collect, db, drop_handle, failure, gone);
@@ -287,22 +312,20 @@ static int begin_late(struct collect *collect, struct query_db *db, struct failu
 
 int collect_operations(struct collect *collect, struct query_db *db, struct failure *failure)
 {
-	int r = collect->last_ns ? 0 : begin_late(collect, db, failure);
+	char where[64];
+	int r = collect_each(collect, db, take_part, failure, "SELECT name FROM sqlite_schema WHERE type = 'view'");
 
+	if (r == 0 && !collect->last_ns)
+		r = begin_late(collect, db, failure);
 	if (r == 0)
 		r = ask_new(collect, db, failure, OPERATION "other_op WHERE id > %lld", collect->last_op, take_operation);
 	if (r == 0)
 		r = ask_new(collect, db, failure, OPERATION "name_op WHERE id > %lld", collect->last_op, take_operation);
 	if (r == 0)
 		r = ask_open(collect, db, failure);
+	snprintf(where, sizeof(where), "handle > %lld", (long long)collect->last_handle);
 	if (r == 0)
-		r = ask_new(collect, db, failure, OPERATION "open_op WHERE handle > %lld", collect->last_handle, take_operation);
-	if (r == 0)
-		r = ask_new(collect, db, failure, OPERATION "stat_op WHERE handle > %lld", collect->last_handle, take_operation);
-	if (r == 0)
-		r = ask_new(collect, db, failure, OPERATION "data_op WHERE handle > %lld", collect->last_handle, take_operation);
-	if (r == 0)
-		r = ask_new(collect, db, failure, OPERATION "close_op WHERE handle > %lld", collect->last_handle, take_operation);
+		r = ask_parts(collect, db, failure, where);
 	if (r == 0)
 		r = ask_new(collect, db, failure, "SELECT h.id, h.close_op NOTNULL OR h.life NOTNULL, i.process FROM handles h"
 			" LEFT JOIN images i ON i.id = h.image WHERE h.id > %lld", collect->last_handle, add_handle);

@@ -197,6 +197,7 @@ int live_main(int argc, char **argv, live_waits *waits)
 		return status;
 	if (options.like && collect_like(options.like, options.watcher.how, &options.watcher.like, &failure) < 0)
 		return failure_status(&failure);
+	options.watcher.waits_for_phases = options.batch;
 	r = watcher_start(&options.watcher, &watcher, &failure);
 	if (r < 0) {
 		estimate_destroy(options.watcher.like);

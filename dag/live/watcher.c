@@ -35,6 +35,7 @@ struct watcher {
 	int64_t chosen; /* a process; 0: none */
 	bool is_chosen_anew;
 	bool phases_are_last;
+	int64_t first_rest_ns; /* until the thread of phases looks */
 	struct query_db *reading; /* by the thread of phases; NULL: none */
 	char failure[512]; /* of the last look; "": none */
 };
@@ -86,22 +87,30 @@ static bool read_is_over(struct watcher *watcher)
 	return is_over;
 }
 
+/* One look; how long the thread is to rest after it, or -1: it was the last one. */
+static int64_t look_and_count(struct watcher *watcher)
+{
+	int64_t begin_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID), rest_ns;
+	bool is_last_look = read_is_over(watcher);
+
+	look_at_phases(watcher);
+	rest_ns = RESTS * (clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
+	return is_last_look ? -1 : rest_ns > watcher->options.delay_ns ? rest_ns : watcher->options.delay_ns;
+}
+
 static void *run_phases(void *arg)
 {
 	struct watcher *watcher = arg;
-	bool goes_on = true, is_last_look = false;
+	int64_t rest_ns = watcher->first_rest_ns;
+	bool goes_on = true;
 
 	setpriority(PRIO_PROCESS, 0, NICE);
-	while (goes_on && !is_last_look) {
-		int64_t begin_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID), rest_ns;
-
-		is_last_look = read_is_over(watcher);
-		look_at_phases(watcher);
-		rest_ns = RESTS * (clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
+	while (goes_on && rest_ns >= 0) {
 		pthread_mutex_lock(&watcher->lock);
-		if (!is_last_look)
-			goes_on = wait_until(watcher, clock_now_ns() + (rest_ns > watcher->options.delay_ns ? rest_ns : watcher->options.delay_ns));
+		goes_on = wait_until(watcher, clock_now_ns() + rest_ns);
 		pthread_mutex_unlock(&watcher->lock);
+		if (goes_on)
+			rest_ns = look_and_count(watcher);
 	}
 	pthread_mutex_lock(&watcher->lock);
 	watcher->phases_are_last = true;
@@ -202,11 +211,14 @@ int watcher_start(const struct watcher_options *options, struct watcher **ret_wa
 	r = failure_of_memory(failure, collect_create(options->path, options->how, options->waits, &watcher->collect));
 	if (r == 0)
 		r = look(watcher, failure);
+	if (r == 0 && options->waits_for_phases)
+		watcher->first_rest_ns = look_and_count(watcher);
 	if (r == 0 && pthread_create(&watcher->looks, NULL, run_looks, watcher) != 0)
 		r = failure_set(failure, -EAGAIN, "cannot start a thread");
 	if (r < 0) {
 		collect_destroy(watcher->collect);
 		live_state_free(watcher->state);
+		live_phases_free(watcher->phases);
 		if (watcher->mark >= 0)
 			close(watcher->mark);
 		free(watcher);

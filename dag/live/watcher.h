@@ -26,6 +26,7 @@ struct watcher_options {
 	struct estimate *like; /* an earlier run; NULL: none.  Not copied */
 	int64_t delay_ns; /* from look to look */
 	live_waits *waits;
+	bool waits_for_phases; /* the first look is made when they are known, too */
 };
 
 /* Makes the first look before it returns, so that a trace that cannot be read is an error here.  The options are copied, their

@@ -6,6 +6,7 @@ import contextlib
 import os
 import pathlib
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -345,6 +346,9 @@ def like(base):
         wait_for(lambda: run.poll() is not None or is_there(base / "new.db"))
         with Screen(80, 24, FTRAC, "top", "--delay", "0.3", "--like", base / "old.db", base / "new.db") as screen:
             check(screen, "--like", "2 to come", "ends in 0:0", "TO COME PHASE")
+        said = batch("-n", "1", "--like", base / "old.db", base / "new.db").stdout
+        checks.check("--like: the first look has all", re.search(r"  jobs \d+ running of \d+  2 to come  ends in 0:0", said) and "TO COME PHASE" in said
+                     and said.count("==== ") == 1, said)
         (work / "stay").unlink()
         checks.equal("--like: status", run.wait(PATIENCE_S), 0)
     said = batch("--like", base / "old.db", base / "new.db").stdout
@@ -353,6 +357,23 @@ def like(base):
         done = batch("--like", words, base / "new.db")
         checks.check(f"--like {words}: one line, status 1", done.returncode == 1 and done.stderr.count("\n") == 1 and text in done.stderr
                      and not done.stdout, done)
+
+
+def older(base, trace):
+    """A trace of a build that had only opens and closes in rows of handles."""
+    old = base / "older.db"
+    shutil.copy(trace, old)
+    with contextlib.closing(sqlite3.connect(old)) as db:
+        db.executescript("DROP VIEW op; DROP VIEW handle_op; DROP VIEW stat_op; DROP VIEW data_op; "
+                         "CREATE VIEW handle_op AS SELECT * FROM other_op UNION ALL SELECT * FROM open_op UNION ALL SELECT * FROM close_op; "
+                         "CREATE VIEW op AS SELECT * FROM handle_op UNION ALL SELECT * FROM name_op")
+    done = batch(old)
+    counted = {name: n for block in blocks(done.stdout) for name, (n, _) in block.items()}
+    checks.equal("an older trace: status, errors", (done.returncode, done.stderr), (0, ""))
+    checks.equal("an older trace: operations", counted, dict(sql(old, "SELECT name, count(*) FROM op GROUP BY name")))
+    checks.check("an older trace: it has operations", len(counted) > 5, counted)
+    done = batch("--like", old, trace)
+    checks.equal("--like an older trace: status, errors", (done.returncode, done.stderr), (0, ""))
 
 
 def usage(base, trace):
@@ -381,6 +402,7 @@ def main():
         trace = base / "finished.db"
         traced(trace, ["sh", "work.sh"], base / "work", status=3)
         usage(base, trace)
+        older(base, trace)
         finished(trace)
         keys(trace)
         signals(trace)
