@@ -72,11 +72,21 @@ int formats_file(struct formats *f, const char *file)
 /* --svg x.svg, as it was once. */
 static bool looks_like_output(const struct formats *f, const char *word)
 {
-	return strcmp(word, "-") == 0 || ends_with(word, ending_of(&f->formats[f->pending])) || (access(word, F_OK) < 0 && !ends_with(word, "db"));
+	return ends_with(word, ending_of(&f->formats[f->pending])) || (access(word, F_OK) < 0 && !ends_with(word, "db"));
+}
+
+/* --make - TRACE: stdout, as without it. */
+static void drop_dash(char **words)
+{
+	if (*words && strcmp(*words, "-") == 0)
+		for (char **word = words; *word; word++)
+			word[0] = word[1];
 }
 
 int formats_finish(struct formats *f, char **words)
 {
+	if (f->pending >= 0)
+		drop_dash(words);
 	if (f->pending >= 0 && *words && looks_like_output(f, *words))
 		return refuse_value(f, f->pending, *words);
 	if (f->pending >= 0 && f->formats[f->pending].is_binary && isatty(STDOUT_FILENO))

@@ -6,7 +6,8 @@
  * Formats and files on a command line: --svg -o graph.svg --json -o graph.json.
  *
  * An option of a format has no value; -o names the file, and belongs to the format before it.  Without a format its name tells it: its
- * end is that of a format.  A format without a file goes to stdout.  "-" is stdout, too.
+ * end is that of a format.  A format without a file goes to stdout.  "-" is stdout, too, also as the
+ * first word behind such a format.
  *
  * Functions return 0, or EXIT_USAGE after they printed the error.
  */
@@ -28,7 +29,7 @@ struct formats {
 /* value: what stands behind "=" or NULL. */
 int formats_option(struct formats *formats, int format, const char *value);
 int formats_file(struct formats *formats, const char *file);
-/* After the last option.  words: those behind the options; a file among them belongs behind -o. */
+/* After the last option.  words: those behind the options, of which a "-" is taken; a file among them belongs behind -o. */
 int formats_finish(struct formats *formats, char **words);
 /* Which format the name of a file tells; -1: none. */
 int formats_find(const struct format *formats, const char *file);

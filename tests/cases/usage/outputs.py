@@ -134,6 +134,14 @@ def charts(base, own):
     checks.equal("is the trace that it was", kept.read_bytes(), own.read_bytes())
 
 
+def dashes(own):
+    """A "-" behind a format is stdout, as behind -o."""
+    for words in (["generate", "--make"], ["--json"], ["critical-path", "--csv"], ["changes", "--json"]):
+        plain, *others = (run(WFDAG, *words, *dash, own) for dash in ([], ["-"], ["-o", "-"]))
+        checks.check(f"{words}: writes", plain.returncode == 0 and plain.stdout, plain.stderr)
+        checks.equal(f"{words}: the same with a dash", [o.stdout for o in others], [plain.stdout] * 2)
+
+
 def grown(path):
     """A trace with a log: its name."""
     db = sqlite3.connect(path, isolation_level=None)
@@ -222,6 +230,7 @@ def main():
         checks.equal("a trace", traced(base / "trace.db", ["make", "-s"], work, status=None).returncode, 0)
         overwriting(base, base / "trace.db")
         helps()
+        dashes(base / "trace.db")
         ending(base, base / "trace.db")
         after_mounts(base)
     checks.end()
