@@ -22,7 +22,7 @@ enum { ID, PROCESS, NAME, FILE_ID, BYTES, LATENCY, RESULT, START, OFFSET, HANDLE
 
 /* ---- failures ---- */
 
-/* What programs ask on purpose: whether a name is there, whether something is a terminal, whether more has come. */
+/* What programs ask on purpose: whether a name is there, a descriptor is open, something is a terminal, more has come. */
 static const struct {
 	int error;
 	const char *names; /* with a blank at each side; NULL: of all */
@@ -30,7 +30,7 @@ static const struct {
 	{ ENOENT, " lookup getattr open access readlink getxattr " },
 	{ EAGAIN, NULL }, { EINTR, NULL }, { EINPROGRESS, NULL }, { ERESTART, NULL },
 	{ ENODATA, " getxattr removexattr listxattr " }, { EOPNOTSUPP, " getxattr setxattr listxattr " },
-	{ ENOTTY, " ioctl " }, { EEXIST, " mkdir " }, { EINVAL, " readlink " }, { ESPIPE, " lseek " },
+	{ ENOTTY, " ioctl " }, { EBADF, " fcntl " }, { EEXIST, " mkdir " }, { EINVAL, " readlink " }, { ESPIPE, " lseek " },
 };
 
 static bool is_expected(const char *name, int error)

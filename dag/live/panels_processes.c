@@ -95,6 +95,25 @@ static void headings(struct page *page, const struct view *view)
 	page_put(page, PAGE_HEAD, "COMMAND");
 }
 
+/* From the name of its program on: there is no room for the directory. */
+static const char *without_directory(const char *command)
+{
+	size_t len = strcspn(command, " '");
+	const char *slash = memrchr(command, '/', len);
+
+	return slash && slash + 1 < command + len ? slash + 1 : command;
+}
+
+static void put_command(struct page *page, enum page_attribute look, const struct live_process *p)
+{
+	if (has_program(page))
+		page_column(page, look, 15, false, p->program), page_put(page, look, " ");
+	if (!p->command)
+		page_put(page, look, p->program);
+	else
+		page_put(page, look, has_program(page) ? p->command : without_directory(p->command));
+}
+
 static void put_process(struct page *page, const struct live_process *p, bool is_chosen)
 {
 	enum page_attribute look = is_chosen ? PAGE_CHOSEN : p->end_ns < 0 ? PAGE_PLAIN
@@ -113,9 +132,7 @@ static void put_process(struct page *page, const struct live_process *p, bool is
 	column(page, look, 10, figure_rate(p->write_rate, written));
 	if (has_time(page))
 		column(page, look, 8, figure_time((double)p->cpu_ns, time));
-	if (has_program(page))
-		page_column(page, look, 15, false, p->program), page_put(page, look, " ");
-	page_put(page, look, p->command ? p->command : p->program);
+	put_command(page, look, p);
 	if (is_chosen)
 		page_fill(page, look, page->width);
 }

@@ -197,6 +197,8 @@ static void loop(struct screen *screen)
 		if (screen->state && (has_news || clock_now_ns() - screen->painted_ns >= CLOCK_NS))
 			show(screen);
 		r = get_wch(&key);
+		if (r == KEY_CODE_YES && key == KEY_RESIZE)
+			clearok(curscr, true); /* what was painted before it was known may be anywhere */
 		has_news = r != ERR;
 		if (has_news && screen->state)
 			keys_take(&screen->keys, screen->state, r == KEY_CODE_YES, key);
