@@ -600,6 +600,17 @@ int store_put_bytes_kernel(struct store *store)
 		"sum(read_char + write_char) FROM figures WHERE EXISTS (SELECT 1 FROM meta WHERE key = 'command' AND value NOTNULL)");
 }
 
+/* The time of a close follows from its latency where the handle ended with it. */
+int store_forget_latencies(struct store *store)
+{
+	int r = put_all_waiting(store);
+
+	return r < 0 ? r : store_exec(store, "UPDATE ops_handle SET latency = NULL; UPDATE ops_name SET latency = NULL;"
+		"UPDATE handles SET close_t = coalesce(close_t, close_latency), open_latency = NULL, close_latency = NULL, stat_latency = NULL;"
+		"UPDATE moved SET read_ns = NULL, write_ns = NULL, data_latency = NULL; UPDATE uses SET read_ns = NULL, write_ns = NULL;"
+		"UPDATE accesses SET io_ns = NULL; UPDATE op_times SET ns = NULL; UPDATE metrics SET ns = NULL, latencies = NULL");
+}
+
 int store_end_image(struct store *store, int64_t image, int64_t end_t)
 {
 	struct value *waiting = find_waiting(&store->rows[PUT_IMAGE], PUT_IMAGE, &V_INT(image));

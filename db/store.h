@@ -136,6 +136,8 @@ int store_name_calls(struct store *store);
 /* Stores the fact "bytes_kernel": the bytes that processes have read and written, as counted by the kernel; NULL if it is
  * not known of any process, or if there is no command. */
 int store_put_bytes_kernel(struct store *store);
+/* How long operations took is not known: what was worked out of that becomes NULL.  At the end of the run.  0 or -errno. */
+int store_forget_latencies(struct store *store);
 /* Sets end_t of an existing row of images. */
 int store_end_image(struct store *store, int64_t image, int64_t end_t);
 /* Makes the rows of PUT_SPENT of a process consistent with its row of PUT_FIGURES (fit_spent.sql). */

@@ -134,8 +134,9 @@ static uint64_t count_lost(void *arg)
 static int put_facts(void *arg, struct store *store)
 {
 	const struct import *import = arg;
+	int r = import->facts.has_latencies ? 0 : store_forget_latencies(store);
 
-	return store_put_meta(store, "imported_lost", V_INT((int64_t)import->complaints.n));
+	return r < 0 ? r : store_put_meta(store, "imported_lost", V_INT((int64_t)import->complaints.n));
 }
 
 static int start(struct import *import)

@@ -22,6 +22,7 @@ struct source_facts {
 	char *cwd, *command; /* NULL: not known; the caller frees them */
 	int exit_status; /* after feed(): of the first process, as from wait(2); -1: not known */
 	uint64_t calls; /* after feed() */
+	bool has_latencies; /* after feed(): how long calls took is known */
 	char lacks[256]; /* after feed(): what the source does not say beside that which none says, and what would; empty: nothing */
 };
 

@@ -289,6 +289,7 @@ static int feed(struct source *source, struct world *world, struct source_facts 
 	source->facts = facts;
 	facts->exit_status = -1;
 	r = strace_read(source->files, source->n_files, take, source, failure);
+	facts->has_latencies = source->has_latency;
 	say_what_lacks(source, facts);
 	return r;
 }

@@ -31,6 +31,7 @@ struct source {
 	int32_t tid; /* of its name; 0: none */
 	int64_t midnight_ns; /* of the day of times without one */
 	int64_t last_ns;     /* time of the last line, without the day */
+	int64_t repeats;     /* how many lines had that time before */
 	int64_t end_ns;	     /* of the item: not before those in front of it */
 	struct strace_item item;
 	char *joined; /* the text of the item, if it stood on two lines */
@@ -152,8 +153,9 @@ static void set_time(struct source *source)
 		return;
 	if (line->time_ns < source->last_ns - DAY_NS / 2)
 		source->midnight_ns += DAY_NS;
+	source->repeats = line->time_ns == source->last_ns ? source->repeats + 1 : 0;
 	source->last_ns = line->time_ns;
-	item->start_ns += source->midnight_ns;
+	item->start_ns += source->midnight_ns + source->repeats; /* lines of one second follow each other */
 }
 
 static int examine(struct reading *reading, struct source *source)

@@ -132,7 +132,8 @@ static void say_mixed(const struct answer *a)
 static void say_lost(const struct answer *a)
 {
 	long long dropped = query_fact(a->db, "kernel_dropped", 0), spared = query_fact(a->db, "kernel_spared", 0);
-	char cpu[32];
+	long long cpu_ns = query_fact(a->db, "tracer_cpu_ns", -1); /* not known of a run that others recorded */
+	char cpu[32] = "-";
 
 	if (dropped > 0)
 		fprintf(a->out, "ftrac: the kernel dropped %lld of %lld records, because its buffer was full: what they "
@@ -140,7 +141,8 @@ static void say_lost(const struct answer *a)
 	if (spared > 0)
 		fprintf(a->out, "ftrac: not recorded: what %lld setuid or similar program%s did; root, or CAP_SYS_PTRACE, "
 			"records it\n", spared, spared == 1 ? "" : "s");
-	units_time((double)query_fact(a->db, "tracer_cpu_ns", 0), cpu, sizeof(cpu));
+	if (cpu_ns >= 0)
+		units_time((double)cpu_ns, cpu, sizeof(cpu));
 	answer_say(a, "lost", "%lld operations, %lld process events; tracing took %s of CPU", (long long)query_fact(a->db, "ops_lost", 0),
 		(long long)query_fact(a->db, "process_events_lost", 0), cpu);
 }

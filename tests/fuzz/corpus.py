@@ -100,6 +100,21 @@ TOOL_LINES = [
     "\2--kinds\nmissing,ghost\n--fail-on\nmissing", "\3--fail-on\ntime:10%,graph\na.db\nb.db",
     "\5--make\n--level\nprocess",
     "\4-o\n-\n--max-nodes\n10\n--above\n1ms\n--title\nx\ntrace.db"]
+STRACE = [
+    "7 1700000000.1 execve(\"/bin/sh\", [\"sh\", \"-c\", \"a\"...], 0x7ff /* 3 vars */) = 0 <0.1>\n"
+    "7 1700000001.1 openat(AT_FDCWD</w>, \"a\\n\\303\\xa4\", O_RDWR|O_CREAT|O_CLOEXEC, 0666) = 3</w/a> <0.1>\n"
+    "7 1700000002.1 clone(child_stack=NULL, flags=CLONE_VM|CLONE_FILES|SIGCHLD <unfinished ...>\n"
+    "8 1700000002.2 read(3</w/a>, \"x\"..., 9) = 9 <0.1>\n7 1700000002.3 <... clone resumed>) = 8 <0.2>\n"
+    "8 1700000003.1 rename(\"a\", \"/w/b\") = 0\n8 1700000003.2 +++ killed by SIGKILL (core dumped) +++\n",
+    "7 12:00:00 pipe2([3<pipe:[5]>, 4<pipe:[5]>], O_CLOEXEC) = 0\n7 12:00:01.5 dup2(4<pipe:[5]>, 1) = 1<pipe:[5]>\n"
+    "7 12:00:02 writev(1<pipe:[5]>, [{iov_base=\"a\", iov_len=1}, {iov_base=\"b\", iov_len=1}], 2) = 2\n"
+    "7 12:00:03 fcntl(1, F_DUPFD_CLOEXEC, 10) = 10\n7 12:00:03 close_range(3, 4294967295, CLOSE_RANGE_CLOEXEC) = 0\n"
+    "7 12:00:04 mmap(0x10000, 4096, PROT_READ|PROT_WRITE, MAP_SHARED, 10</w/c>, 0x1000) = 0x10000\n"
+    "7 12:00:05 munmap(0x10000, 4096) = 0\n7 12:00:06 chdir(\"..\") = 0\n7 12:00:07 mkdirat(3</w (deleted)>, \"d\", 0777) = -1 ENOENT (No such file)\n",
+    "[pid 7] 1700000000.1 socketpair(AF_UNIX, SOCK_STREAM, 0, [3<UNIX-STREAM:[5->6]>, 4<UNIX-STREAM:[6->5]>]) = 0\n"
+    "[pid 7] 1700000000.2 sendmmsg(3, [{msg_hdr={msg_iov=[{iov_base=\"x\", iov_len=1}]}, msg_len=1}], 1, 0) = 1\n"
+    "[pid 7] 1700000000.3 copy_file_range(3</a>, [1] => [2], 4</b>, NULL, 1, 0) = 1\n[pid 7] 1700000000.4 statx(AT_FDCWD, \"/x\", 0, 0, {stx_mode=S_IFDIR|0755}) = 0\n"
+    "[pid 7] 1700000000.5 execve(\"/x\", [\"x\"], [] <unfinished ...>\n1 1700000000.6 +++ superseded by execve in pid 7 +++\n1 1700000000.7 <... execve resumed>) = 0\n"]
 TEXTS = {
     "declared": ["ftrac-target /p\nall\na b c\n| d e\nftrac-target /p\nx\n\n\n"],
     "depfile": ["a.o: a.c \\\n b\\ c.h $$x \\#y\nb c : d\n\tcc\nX = 1\nd:\n", "c:\\a.o: c:/b.c\r\n e: f;x\n"],
@@ -114,6 +129,7 @@ TEXTS = {
               "b.o: #deps 2, deps mtime 1 (VALID)\n    x.h\n    y.h\n\n"],
     "options": COMMAND_LINES,
     "proc": [PROC],
+    "strace": STRACE,
     "text": ["plain", "a\0b\0", "\u00e4\u20ac\U0001f600", "\3\0\0\0abc\xff\xff\xff\xff"],
     "tool_options": TOOL_LINES,
 }

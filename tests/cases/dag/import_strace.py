@@ -53,6 +53,11 @@ def other_forms(base, name, work, db):
         checks.equal(f"{name}, {label}: exit status", done.returncode, 0)
         checks.equal(f"{name}, {label}: lost", fact(out, "imported_lost"), 0)
         checks.equal(f"{name}, {label}: says that durations are not known", "-T" in done.stderr, "-T" not in options)
+        timed = [sum(row) for row in zip(*rows(out, "SELECT count(*), count(latency_ns), count(start_ns) FROM op UNION ALL "
+                                               "SELECT count(*), count(io_ns), count(first_ns) FROM access WHERE nread + nwrite > 0 UNION ALL "
+                                               "SELECT count(*), count(read_ns), count(open_ns) FROM handle WHERE nread > 0"))]
+        checks.equal(f"{name}, {label}: rows with a duration, with a time", timed[1:], [timed[0] if "-T" in options else 0, timed[0]])
+        checks.check(f"{name}, {label}: rows", timed[0] > 100, timed)
         found = diff(db, work, out, there, *(KNOWN if name == "git" else []))
         checks.equal(f"{name}, {label}: wfdag diff", (found.returncode, found.stdout if found.returncode else ""), (0, ""))
 
