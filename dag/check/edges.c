@@ -12,6 +12,7 @@
 #include "base/failure.h"
 #include "base/vector.h"
 #include "dag/check/build.h"
+#include "dag/output/aquery.h"
 
 enum column { COLUMN_TARGET, COLUMN_PREREQUISITE, COLUMN_KIND, COLUMN_MAX };
 
@@ -93,13 +94,25 @@ static int32_t node_of(struct edges *e, const char *name)
 	return path ? build_node(e->build, path) : -ENOMEM;
 }
 
+/* prerequisite "": none. */
+static int declare(struct edges *e, const char *target, const char *prerequisite, enum build_declared kind)
+{
+	int32_t node = node_of(e, target), to;
+
+	if (node < 0 || build_call(e->build, node, e->directory, target) < 0)
+		return -ENOMEM;
+	if (!prerequisite[0])
+		return 0;
+	to = node_of(e, prerequisite);
+	return to < 0 ? -ENOMEM : build_declare(e->build, node, to, kind);
+}
+
 static int add_row(struct edges *e)
 {
 	const char *target = e->text + e->field[COLUMN_TARGET];
 	const char *prerequisite = e->text + e->field[COLUMN_PREREQUISITE];
 	const char *kind = e->field[COLUMN_KIND] ? e->text + e->field[COLUMN_KIND] : "";
 	bool order_only = strcmp(kind, "order-only") == 0;
-	int32_t node, to;
 
 	if (!target[0])
 		return 0;
@@ -108,16 +121,7 @@ static int add_row(struct edges *e)
 			"unknown kind '%s' in row %lld of '%s': it must be normal or "
 			"order-only",
 			kind, (long long)e->row, e->file);
-	node = node_of(e, target);
-	if (node < 0 || build_call(e->build, node, e->directory, target) < 0)
-		return failure_memory(e->failure);
-	if (!prerequisite[0])
-		return 0;
-	to = node_of(e, prerequisite);
-	if (to < 0 ||
-		build_declare(e->build, node, to, order_only ? BUILD_ORDER : BUILD_NORMAL) < 0)
-		return failure_memory(e->failure);
-	return 0;
+	return failure_of_memory(e->failure, declare(e, target, prerequisite, order_only ? BUILD_ORDER : BUILD_NORMAL));
 }
 
 static int read_all(struct edges *e)
@@ -145,6 +149,33 @@ static int read_all(struct edges *e)
 	return r < 0 ? failure_memory(e->failure) : added;
 }
 
+/* ---- the action graph of Bazel ---- */
+
+static int add_edge(void *arg, const char *output, const char *input)
+{
+	return declare(arg, output, input, BUILD_NORMAL);
+}
+
+static int read_actions(struct edges *e)
+{
+	int r = aquery_read(e->f, add_edge, e);
+
+	if (r == -EPROTO)
+		return failure_set(e->failure, r,
+			"'%s' is no action graph of Bazel: write it by 'bazel aquery --output=jsonproto', or give CSV that begins with "
+			"'target,prerequisite'",
+			e->file);
+	return failure_of_memory(e->failure, r);
+}
+
+static bool is_json(FILE *f)
+{
+	const int c = getc(f);
+
+	ungetc(c, f);
+	return c == '{';
+}
+
 int edges_load(const char *file, const char *directory, struct build *build,
 	struct failure *failure)
 {
@@ -158,7 +189,7 @@ int edges_load(const char *file, const char *directory, struct build *build,
 
 	if (!e.f)
 		return failure_set(failure, -errno, "cannot open '%s': %s", file, strerror(errno));
-	r = read_all(&e);
+	r = is_json(e.f) ? read_actions(&e) : read_all(&e);
 	fclose(e.f);
 	free(e.text);
 	return r;

@@ -3,10 +3,12 @@
 #define DAG_CHECK_EDGES_H
 
 /*
- * Declared prerequisites out of a CSV file (RFC 4180), for builds that neither make nor ninja drives.  The
- * first line has the names of the columns: target, prerequisite and, if need be, kind: "normal" (or
- * nothing), "order-only".  A target without prerequisites has a line with an empty one.  Paths are relative
- * to a directory.
+ * Declared prerequisites out of a file, for builds that neither make nor ninja drives.  Paths are relative to a directory.
+ *
+ *   CSV (RFC 4180): the first line has the names of the columns: target, prerequisite and, if need be, kind: "normal" (or
+ *   nothing), "order-only".  A target without prerequisites has a line with an empty one.
+ *
+ *   JSON: the action graph of Bazel (aquery.h); it begins with '{'.
  */
 
 struct build;

@@ -120,7 +120,11 @@ TEXTS = {
     "depfile": ["a.o: a.c \\\n b\\ c.h $$x \\#y\nb c : d\n\tcc\nX = 1\nd:\n", "c:\\a.o: c:/b.c\r\n e: f;x\n"],
     "rulefile": ["0A = a.c\\\n b.c\n$(A:.c=.o) x/%: $A $(shell y) | z ; c\n\tr\ndefine D\na.o:\nendef\nB += ${A:%.c=%.o}\n",
                  "1x = a.o\nbuild $x | ${x}$ y $\n : cat z$:1 || w\n  v = 1\n", "2target,prerequisite\n\"a.o\"\"\",b\n"],
-    "edges": ["target,prerequisite,kind\na,b,\n\"c\"\"d\",\"e,f\",order-only\r\ng,,normal\n",
+    "edges": ['{"artifacts":[{"id":1,"pathFragmentId":2},{"id":2,"pathFragmentId":3},{"id":3,"pathFragmentId":1}],"actions":[{"outputIds":[1],'
+              '"inputDepSetIds":[1]},{"outputIds":[3],"mnemonic":"Middleman","inputDepSetIds":[2]}],"depSetOfFiles":[{"id":1,"directArtifactIds":[3],'
+              '"transitiveDepSetIds":[2,1]},{"id":2,"directArtifactIds":[2]}],"pathFragments":[{"id":1,"label":"a"},{"id":2,"label":"b","parentId":1},'
+              '{"id":3,"label":"c","parentId":3}]}', '{"artifacts":[{"id":"1","execPath":"a"}],"actions":[{"outputIds":["1"]}]}',
+              "target,prerequisite,kind\na,b,\n\"c\"\"d\",\"e,f\",order-only\r\ng,,normal\n",
               "kind,prerequisite,target\nnormal,\"x\ny\",z\n"],
     "globs": ["*.c\n/usr/*\n/home/a.c", "path:*[a-z]?\ncommand:cc*\n/a/b", "P=*x*\n[!a]\nx"],
     "mountinfo": ["36 35 98:0 /r /mnt/a\\040b ro,noatime master:1 - ext3 /dev/r rw\n"

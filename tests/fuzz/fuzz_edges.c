@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* CSV files of declared edges. */
+/* Files of declared edges: CSV, and action graphs of Bazel. */
 
 #include "base/failure.h"
 #include "dag/check/build.h"

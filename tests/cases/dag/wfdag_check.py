@@ -12,8 +12,10 @@ waits till AFTER that, by files that are not traced: so they come in this order,
 """
 import csv
 import io
+import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import sqlite3
@@ -24,7 +26,7 @@ import textwrap
 import unittest.mock
 
 from ftractest import Checks, need, need_fuse
-from sample import one, some
+from sample import one, rng, some
 from workflows import traced
 
 need_fuse()
@@ -410,6 +412,148 @@ def by_ninja():
     checks.equal("ninja: mended", project.check("--ninja", "."), (0, []))
 
 
+def by_dyndep():
+    """What ninja learns from a dyndep file while it builds is declared, and so is the file itself, which ninja alone reads."""
+    if not shutil.which("ninja"):
+        print("no ninja here: not looked at")
+        return
+    scan = "ninja_dyndep_version = 1\nbuild a.out | a.mod: dyndep\nbuild b.out: dyndep | a.mod\n"
+    project = Project("dyndep", {
+        "a.src": "a\n", "b.src": "b\n", "y.in": "y\n", "scan.in": scan,
+        "build.ninja": """\
+            ninja_required_version = 1.10
+            rule cp
+              command = cp $in $out
+            rule a
+              command = cp $in $out; cp $in a.mod; TELL mod
+              dyndep = dd
+            rule b
+              command = AFTER mod; cat $in a.mod > $out
+              dyndep = dd
+            build dd: cp scan.in
+            build a.out: a a.src | dd
+            build b.out: b b.src || dd
+            build other: cp y.in
+            """})
+    project.build("ninja", "-j4", options=())
+    checks.equal("dyndep: nothing is missing or too much", project.check("--ninja", "."), (0, []))
+    (project.top / "scan.in").write_text(scan.replace("| a.mod\n", "| y.in\n"))
+    project.clean()
+    pathlib.Path(f"{project.top}.mod").unlink()
+    project.build("ninja", "-j4", options=())
+    status, rows = project.check("--ninja", ".")
+    checks.equal("dyndep: what it does not say", (status, sorted(map(text_of, rows))), (1, ["missing b.out a.mod", "redundant b.out y.in"]))
+
+
+class ActionGraph:
+    """An action graph as Bazel prints it: its analysis_v2.proto as JSON, in which unset members are left out; ids are numbers, or texts in
+    the form of old versions, which had whole paths.  Nothing here runs Bazel, which is no package of Debian."""
+
+    def __init__(self, rng, old):
+        self.rng, self.old, self.ids = rng, old, {}
+        self.document = {"artifacts": [], "actions": [], "targets": [{"id": self.id("target", "t"), "label": "//:t"}], "depSetOfFiles": [],
+                         "configuration": [{"id": self.id("configuration", ""), "mnemonic": "k8-fastbuild", "platformName": "k8"}]}
+        if not old:
+            self.document["pathFragments"] = []
+
+    def id(self, kind, key):
+        number = self.ids.setdefault((kind, key), len(self.ids) + 1)
+        return str(number) if self.old else number
+
+    def fragment(self, path):
+        known = ("fragment", path) in self.ids
+        number = self.id("fragment", path)
+        if not known:
+            above, _, name = path.rpartition("/")
+            entry = {"id": number, "label": name} | ({"parentId": self.fragment(above)} if above else {})
+            self.document["pathFragments"].append(entry)
+        return number
+
+    def artifact(self, path):
+        known = ("artifact", path) in self.ids
+        number = self.id("artifact", path)
+        if not known:
+            self.document["artifacts"].append({"id": number} | ({"execPath": path} if self.old else {"pathFragmentId": self.fragment(path)}))
+        return number
+
+    def depset(self, paths, depth=0):
+        """Sets of sets, some of which are there more than once."""
+        paths = list(paths)
+        cut = self.rng.randrange(len(paths) + 1) if depth < 5 else len(paths)
+        entry = {"id": self.id("depset", (len(self.document["depSetOfFiles"]), depth))}
+        if paths[:cut]:
+            entry["directArtifactIds"] = [self.artifact(path) for path in paths[:cut]]
+        if paths[cut:]:
+            below = self.depset(paths[cut:], depth + 1)
+            entry["transitiveDepSetIds"] = [below] * self.rng.choice([1, 2])
+        self.document["depSetOfFiles"].append(entry)
+        return entry["id"]
+
+    def action(self, outputs, inputs, mnemonic="Genrule"):
+        ids = [self.artifact(path) for path in outputs]
+        self.document["actions"].append({
+            "targetId": self.id("target", "t"), "actionKey": "%064x" % self.rng.getrandbits(256), "mnemonic": mnemonic,
+            "configurationId": self.id("configuration", ""), "arguments": ["sh", "-c", "x"], "outputIds": ids, "primaryOutputId": ids[0]} |
+            ({"inputDepSetIds": [self.depset(inputs)]} if inputs else {}))
+
+    def write(self, path):
+        self.rng.shuffle(self.document["depSetOfFiles"])
+        path.write_text(json.dumps(self.document, indent=2))
+
+
+def by_bazel():
+    """--declared takes Bazel's action graph: the same findings as the same edges as CSV, which are those that were left out."""
+    for number in range(6):
+        seed = rng().randrange(10**9)
+        numbers = random.Random(seed)
+        sources = [f"src/d{i % 3}/s{i}.in" for i in range(9)]
+        made, actions = [], []
+        for i in range(8):
+            outputs = [f"bazel-out/k8-fastbuild/bin/p{i}/{name}" for name in ("out", "more")[:numbers.choice([1, 1, 2])]]
+            used = numbers.sample(sources, 2) + numbers.sample(made, min(len(made), numbers.randrange(3)))
+            unused = numbers.sample([path for path in sources if path not in used], numbers.choice([0, 0, 1]))
+            lost = numbers.sample(used[:2], numbers.choice([0, 0, 1])) + [path for path in used[2:] if numbers.random() < 0.2]
+            actions.append((outputs, used, unused, lost))
+            made += outputs
+        script = "".join(f"sh -c 'cat {' '.join(used)} | tee {' '.join(outputs)} > /dev/null'\n" for outputs, used, _, _ in actions)
+        project = Project(f"bazel {number}", {"run.sh": script} | {path: f"{path}\n" for path in sources})
+        for outputs, *_ in actions:
+            (project.top / outputs[0]).parent.mkdir(parents=True)
+        project.build("sh", "run.sh", options=())
+        graph = ActionGraph(numbers, number % 2)
+        rows = [["target", "prerequisite"]]
+        for outputs, used, unused, lost in actions:
+            inputs = [path for path in used if path not in lost] + unused
+            rows += [[output, path] for output in outputs for path in inputs or [""]] + [[output, outputs[0]] for output in outputs[1:]]
+            if not number % 2 and len(inputs) > 1:  # some by a middleman
+                graph.action([f"bazel-out/_middlemen/{outputs[0].replace('/', '_S')}"], inputs[:1], "Middleman")
+                inputs = [f"bazel-out/_middlemen/{outputs[0].replace('/', '_S')}", *inputs[1:]]
+            graph.action(outputs, inputs)
+        graph.write(project.top / "aquery.json")
+        with open(project.top / "edges.csv", "w", newline="") as f:
+            csv.writer(f).writerows(rows)
+        status, found = project.check("--declared", "aquery.json")
+        checks.equal(f"bazel, seed {seed}: as the edges say it", (status, found), project.check("--declared", "edges.csv"))
+        declared = {output: set(used) - set(lost) | set(unused) for outputs, used, unused, lost in actions for output in outputs}
+
+        with_it = {output: set(outputs) for outputs, *_ in actions for output in outputs}  # an action makes them together
+
+        def reaches(path, to):
+            return path in with_it.get(to, {to}) or any(reaches(one, to) for one in declared.get(path, ()))
+
+        missing = sorted({f"missing {outputs[0]} {path}" for outputs, used, unused, lost in actions for path in lost
+                          if not any(reaches(one, path) for one in declared[outputs[0]])})
+        checks.equal(f"bazel, seed {seed}: what is missing", sorted(text_of(row) for row in found if row["kind"] == "missing"), missing)
+    print(f"action graphs: {6}, the last with {len(graph.document['depSetOfFiles'])} sets")
+    (project.top / "bad.json").write_text('{"a": 1}')
+    done = subprocess.run([WFDAG, "check", "--declared", "bad.json", project.db], cwd=project.top, capture_output=True, text=True, check=False)
+    checks.check("JSON that is no action graph", done.returncode == 2 and "bazel aquery" in done.stderr and done.stderr.count("\n") == 1, done.stderr)
+    circle = json.loads((project.top / "aquery.json").read_text())
+    circle["depSetOfFiles"].append({"id": circle["depSetOfFiles"][0]["id"], "transitiveDepSetIds": [circle["depSetOfFiles"][0]["id"]]})
+    (project.top / "circle.json").write_text(json.dumps(circle))
+    project.check("--declared", "circle.json")
+
+
 def by_file():
     project = Project("file", {"a.in": "a\n", "b.in": "b\n", "run.sh": """\
         #!/bin/sh
@@ -495,7 +639,7 @@ def usage():
 
 
 ALL = headers, generated, tools, races, makefiles, missing_names, recursive, kinds_of_rules, alias, large, \
-    nothing_changes, only_three_variables_are_added, by_ninja, by_file, other_records, another_user, environments, usage
+    nothing_changes, only_three_variables_are_added, by_ninja, by_dyndep, by_bazel, by_file, other_records, another_user, environments, usage
 for subject in ALL:
     if len(sys.argv) < 2 or subject.__name__ in sys.argv[1:]:
         subject()
