@@ -22,6 +22,7 @@
 #include "base/cleanup.h"
 #include "base/complete.h"
 #include "base/err.h"
+#include "dag/load/load.h"
 #include "dag/merge/merge.h"
 #include "dag/redact/redact.h"
 #include "ftrac/daemon.h"
@@ -153,7 +154,7 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*main)(int argc, char **argv);
 	} verbs[] = { { "run", run_command }, { "record", record_running_command }, { "doctor", doctor_main },
-		{ "umount", umount_main }, { "merge", merge_main }, { "redact", redact_main }, { "import", import_main }, { "top", top_main }, { "wait", wait_main } };
+		{ "umount", umount_main }, { "merge", merge_main }, { "redact", redact_main }, { "replay", load_main }, { "import", import_main }, { "top", top_main }, { "wait", wait_main } };
 	const char *word;
 
 	fill_standard_streams();

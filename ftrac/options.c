@@ -177,6 +177,7 @@ static const char help[] =
 "       ftrac merge -o FILE TRACE...         make one trace of several\n"
 "       ftrac redact -o FILE TRACE           make a trace without names\n"
 "       ftrac import --FORMAT -o FILE FILE...  make one of what others recorded\n"
+"       ftrac replay [options] TRACE         its operations once more, as a load\n"
 "       ftrac wait [options] [TRACE]         until something is true of a run\n"
 "\n"
 "Mirrors / at MOUNTPOINT and records in trace.db which process does what to which\n"
@@ -695,7 +696,8 @@ static void ask_verbs(const struct cli *cli)
 {
 	static const char *const verbs[][2] = { { "run", "trace a command" }, { "record", "trace processes that run already" },
 		{ "top", "show a run that goes on" }, { "umount", "unmount, and wait for the trace" }, { "doctor", "print what can be traced here" },
-		{ "merge", "make one trace of several" }, { "redact", "make a trace without names" }, { "import", "make a trace of what others recorded" },
+		{ "merge", "make one trace of several" }, { "redact", "make a trace without names" },
+		{ "replay", "do the operations of a trace once more" }, { "import", "make a trace of what others recorded" },
 		{ "wait", "wait until something is true of a run" } };
 
 	(void)cli;

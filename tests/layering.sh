@@ -20,7 +20,7 @@ folders="base db ftrac procmon kernel preload import serve dag"
 level_1="digest output trace"
 level_2="container graph"
 level_3="change darshan shape replay jobs diff check stat"
-level_4="export analyse answer generate live merge redact"
+level_4="export analyse answer generate live load merge redact"
 level_5="report wfdag wfstat"
 tree=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 
@@ -68,8 +68,8 @@ violations() {
 	only 'bpf/.*' kernel 'libbpf is for kernel/'
 	may procmon '(base|db|procmon)/.*|(kernel/kernel|preload/preload|serve/serve)\.h' \
 		'of kernel/, preload/ and serve/, procmon/ knows only kernel.h, preload.h and serve.h; of the others only db/ and base/'
-	may ftrac '(base|db|ftrac)/.*|(import/import|procmon/monitor|kernel/kernel|preload/preload|serve/serve|dag/answer/answer|dag/change/change|dag/live/live|dag/merge/merge|dag/redact/redact)\.h' \
-		'of procmon/, kernel/, preload/, import/, serve/ and dag/, ftrac/ knows only import.h, monitor.h, kernel.h, preload.h, serve.h, answer.h, change.h, live.h, merge.h and redact.h; of the others only db/ and base/'
+	may ftrac '(base|db|ftrac)/.*|(import/import|procmon/monitor|kernel/kernel|preload/preload|serve/serve|dag/answer/answer|dag/change/change|dag/live/live|dag/load/load|dag/merge/merge|dag/redact/redact)\.h' \
+		'of procmon/, kernel/, preload/, import/, serve/ and dag/, ftrac/ knows only import.h, monitor.h, kernel.h, preload.h, serve.h, answer.h, change.h, live.h, load.h, merge.h and redact.h; of the others only db/ and base/'
 	may kernel '(base|kernel)/.*|db/(event|figures|ring)\.h' 'kernel/ knows only the events of db/, and base/'
 	may preload '(base|preload)/.*|db/(event|layers|ring)\.h' 'preload/ knows only the events of db/, and base/'
 	may import '(base|import)/.*|db/(about|event|facts|recording|ring|store|writer)\.h|kernel/calls\.h' \

@@ -24,7 +24,8 @@ DAG = [*help_words(WFDAG, "Analyses, as a table:"), *(f"--{name}" for name, draw
        "generate --dagman", "generate --dask", "generate --cwl", "generate --pegasus", "generate --dax",
        "generate --wfformat --level process", "changes --all --temporary", "changes --json", "changes --in-toto", "check --all", "check --sarif", "check --markdown", "check --github --all", "check --kinds missing,ghost", "diff whole.db", "diff --markdown whole.db whole.db --",
        "diff --data --all --format json whole.db"]
-MERGE = ["merge --force -o merged.out", "merge --force --no-ops --same /=/tmp -o without.out whole.db", "redact --force -o redacted.out --map redacted.map --keep *a* --shift-times"]
+MERGE = ["merge --force -o merged.out", "merge --force --no-ops --same /=/tmp -o without.out whole.db", "redact --force -o redacted.out --map redacted.map --keep *a* --shift-times",
+         "replay --prepare-only --directory load.out"]
 COMMANDS = [[WFSTAT, *line.split()] for line in STAT] + [[WFDAG, *line.split()] for line in DAG]
 WFREPORT = os.path.abspath(os.environ.get("WFREPORT", "build/dag/wfreport"))
 if os.path.exists(WFREPORT):

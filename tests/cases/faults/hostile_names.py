@@ -61,12 +61,13 @@ TAKE = [(WFSTAT, line) for line in ("io --by {}", "io --by env:{}", "io --includ
                                    "--json --expand {}", "order --sort {}", "whatif --faster {}=2x", "generate --make --root /{}",
                                    "check --kinds {}", "check --declared {}", "check --ninja {}", "check --root {}", "diff {}",
                                    "diff make.db --fail-on {}", "summary {}", "{}")]
-HELPS = [[WFSTAT], [WFDAG], [WFDAG, "generate"], [WFDAG, "diff"], [WFDAG, "check"], [WFDAG, "summary"], [os.path.abspath(FTRAC), "merge"], [os.path.abspath(FTRAC), "redact"], [os.path.abspath(FTRAC), "top"]]
+HELPS = [[WFSTAT], [WFDAG], [WFDAG, "generate"], [WFDAG, "diff"], [WFDAG, "check"], [WFDAG, "summary"], [os.path.abspath(FTRAC), "merge"], [os.path.abspath(FTRAC), "redact"], [os.path.abspath(FTRAC), "replay"], [os.path.abspath(FTRAC), "top"]]
 MERGE = "merge --strict --foreign --force --no-ops --same /a=/tmp --output strict.out make.db"
 REDACT = "redact --foreign --force --keep *a* --keep-system --keep-extensions --shift-times --key redact.key --map redact.map --output redact.out"
+REPLAY = "replay --foreign --fill --speed max --prepare-only --directory load.out", "replay --prepared --directory load.out"
 TOP = "top --batch --foreign --delay 0.1 --count 1 --like make.db"
 FOUND = {"check", "diff"}     # 1 is what they found, 2 is failure
-REFUSED = {"--pegasus", "--cwl", "--dax"}  # cannot say all names
+REFUSED = {"--pegasus", "--cwl", "--dax", "replay"}  # cannot say all names; needs system calls
 SECONDS = 120
 checks = Checks()
 base = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
@@ -228,7 +229,7 @@ def all_lines():
 
 
 MORE = [[WFSTAT, *line.split()] for line in STAT] + [[WFDAG, *line.split()] for line in DAG] + [[os.path.abspath(FTRAC), *MERGE.split()], [os.path.abspath(FTRAC), *TOP.split()],
-    [os.path.abspath(FTRAC), *REDACT.split()]]
+    [os.path.abspath(FTRAC), *REDACT.split()], *([os.path.abspath(FTRAC), *line.split()] for line in REPLAY)]
 make_traces()
 check_options()
 every = all_lines()

@@ -36,7 +36,7 @@ def fits(what, text):
 
 
 def helps():
-    programs = [[FTRAC], [FTRAC, "run"], [FTRAC, "record"], [FTRAC, "umount"], [FTRAC, "doctor"], [FTRAC, "top"], [FTRAC, "merge"], [FTRAC, "redact"], [FTRAC, "import"], [FTRAC, "wait"], [PROCMON], [WFSTAT], [WFDAG],
+    programs = [[FTRAC], [FTRAC, "run"], [FTRAC, "record"], [FTRAC, "umount"], [FTRAC, "doctor"], [FTRAC, "top"], [FTRAC, "merge"], [FTRAC, "redact"], [FTRAC, "replay"], [FTRAC, "import"], [FTRAC, "wait"], [PROCMON], [WFSTAT], [WFDAG],
                 [WFDAG, "summary"], [WFDAG, "generate"], [WFDAG, "changes"], [WFDAG, "check"], [WFDAG, "diff"]]
     if os.path.exists(WFREPORT):
         programs.append([WFREPORT])

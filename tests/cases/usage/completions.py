@@ -167,7 +167,7 @@ def options_of(*command):
 # The line, what must be offered, and what must not.
 def expected():
     tables = ("overview io mem run util waits sys layers phase file proc handle pattern hist cdf time flow errors list").split()
-    yield "ftrac ", {"run", "record", "top", "umount", "doctor", "merge", "redact", "import", "wait"}, {"proc"}
+    yield "ftrac ", {"run", "record", "top", "umount", "doctor", "merge", "redact", "replay", "import", "wait"}, {"proc"}
     yield "ftrac r", {"run", "record"}, {"doctor"}
     yield "ftrac run --fi", {"--fidelity", "--files"}, {"--scope"}
     yield "ftrac run --files ", {"mount", "kernel", "auto", "both"}, {"none", "run"}
@@ -189,6 +189,7 @@ def expected():
     yield "ftrac merge --", {"--output", "--force", "--no-ops", "--foreign"}, {"--json"}
     yield "ftrac import --", {"--strace", "--output", "--cwd", "--force"}, {"--no-ops"}
     yield "ftrac redact --", {"--output", "--keep", "--map", "--key", "--foreign"}, {"--no-ops"}
+    yield "ftrac replay --", {"--directory", "--speed", "--fill", "--prepared", "--foreign"}, {"--output"}
     yield "ftrac record --", {"--all", "--pid", "--cgroup", "--for"}, {"--fidelity"}
     yield "procmon --files ", {"none", "kernel"}, {"mount"}
     yield "procmon --processes ", {"auto", "ptrace", "connector", "kernel"}, {"inband"}
@@ -252,7 +253,7 @@ def fixed(shells, _place):
 
 def options(shells, _place):
     """Each verb has its own options, those of its help."""
-    verbs = {"ftrac": ["run", "record", "top", "umount", "doctor", "merge", "redact", "import", "wait"], "wfdag": ["summary", "generate", "changes", "check", "diff"]}
+    verbs = {"ftrac": ["run", "record", "top", "umount", "doctor", "merge", "redact", "replay", "import", "wait"], "wfdag": ["summary", "generate", "changes", "check", "diff"]}
     for name in PROGRAMS:
         for verb in [[], *([verb] for verb in verbs.get(name, []))]:
             wanted = options_of(PROGRAMS[name], *verb)
