@@ -13,6 +13,12 @@ DELETE FROM names;
 INSERT INTO names SELECT * FROM named;
 DROP TABLE named;
 
+CREATE TEMP TABLE filed LIKE files;
+INSERT INTO filed SELECT * FROM files;
+DELETE FROM files;
+INSERT INTO files SELECT * FROM filed;
+DROP TABLE filed;
+
 CREATE TEMP TABLE missing LIKE missing_names;
 INSERT INTO missing SELECT * FROM missing_names;
 DELETE FROM missing_names;
