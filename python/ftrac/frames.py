@@ -164,7 +164,8 @@ def joined(frames: Sequence[Any]) -> Any:
         if isinstance(parts[0].dtype, pd.CategoricalDtype):
             made[name] = pd.Series(pd.api.types.union_categoricals(parts, sort_categories=True))
         else:
-            made[name] = pd.concat(parts, ignore_index=True)
+            # Empty ones have no say in the type of the column.
+            made[name] = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
     return pd.DataFrame(made)
 
 
