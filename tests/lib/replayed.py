@@ -92,7 +92,8 @@ class Compared:
     def devices(side):
         """Paths of what is no file: in a replay empty files stand for them."""
         kinds = ("char", "terminal", "block", "fifo", "socket")
-        return {path for path, kind in side.db.execute("SELECT path, kind FROM file") if kind in kinds and not path.startswith(PIPES)}
+        bound = {local for local, in side.db.execute("SELECT local FROM socket WHERE local NOTNULL")}  # a call that makes a file, and is none of those recorded
+        return bound | {path for path, kind in side.db.execute("SELECT path, kind FROM file") if kind in kinds and not path.startswith(PIPES)}
 
     def add(self, a, b, lists, matches):
         names = [[self.key(op) for op in ops] for ops in lists]

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # seconds: 40
-# long: montage
+# long: montage postgres
 """ftrac replay: what each process of a trace did, in the same order, with the same offsets and bytes, after the same operations of
 others; counted out of the trace of the replay.  Traces that are made to do harm touch nothing outside of the directory.
 
-    replay.py [montage] [git] [small]     these, and nothing else
+    replay.py [montage] [git] [postgres] [small]     these, and nothing else
 """
 import os
 import pathlib
@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 import replayed
-from ftractest import FTRAC, TOP, Checks, InKernel, need, need_kernel
+from ftractest import FTRAC, TOP, Checks, InKernel, need, need_kernel, skip
 from hostile import damage_pages, damage_values
 from sample import rng as random_numbers
 
@@ -70,6 +70,13 @@ git init -q r; cd r
 for i in 1 2 3 4 5 6; do seq $i 3000 >f$i; mkdir -p d$i; seq $i 500 >d$i/g; git add .; git commit -q -m $i; done
 git checkout -q -b side HEAD~3; seq 70 >h; git add h; git commit -q -m h; git merge -q -m m master 2>/dev/null || git merge -q -m m main
 git gc -q; git log --stat >/dev/null; git status >/dev/null; git clone -q . ../copy; cd ../copy; git fsck 2>/dev/null; git diff HEAD~2 >/dev/null
+"""
+
+
+POSTGRES = r"""
+export PATH=$(ls -d /usr/lib/postgresql/*/bin | tail -n 1):$PATH HOME=$PWD PGHOST=$PWD PGDATA=$PWD/data
+initdb -D data -A trust >init.log; pg_ctl start -w -l log -o "-c listen_addresses='' -c unix_socket_directories=$PWD" >start.log
+pgbench -i -q -s 1 postgres 2>pgi; pgbench -n -c 3 -j 2 -t 100 postgres >pgb; pg_ctl stop -w -m fast >stop.log
 """
 
 
@@ -139,6 +146,21 @@ def git():
     trace = record("git", ["sh", "-c", GIT], work)
     for speed in "1", "max":
         compare("git", trace, speed)
+
+
+def postgres():
+    if not list(pathlib.Path("/usr/lib/postgresql").glob("*/bin/initdb")):
+        skip("no PostgreSQL here")
+    work = base / "postgres"
+    work.mkdir()
+    prefix = []
+    if os.geteuid() == 0:  # it refuses to run as root
+        base.chmod(0o755)
+        shutil.chown(work, "postgres")
+        prefix = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+    trace = record("postgres", [*prefix, "sh", "-c", POSTGRES], work)
+    for speed in "max", "1":
+        compare("postgres", trace, speed)
 
 
 # ---- traces that are made to do harm ----
@@ -222,7 +244,7 @@ def refused():
 
 words = sys.argv[1:]
 for word in words:
-    {"montage": montage, "git": git, "small": workflows}[word]()
+    {"montage": montage, "git": git, "postgres": postgres, "small": workflows}[word]()
 if not words:
     workflows()
     git()
