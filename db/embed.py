@@ -8,7 +8,7 @@ embed.py --queries FILE...    all become the string sql_queries (dag/trace/queri
 @DRIVERS@ in a file stands for the names of the drivers in drivers.c, @DATA@ for the condition that the operation n.name
 moves data, @BY_CALL@ for the condition that programs in the kernel reported it, of a file of a mount, @OPENER@ for
 the thread that opened the handle h of the way w, @PROGRAMS@ for the query of the
-view fresh_program, made for all fresh images, @ADD_TIMES@ for what an upsert does with the times of accesses.  Tests that make a trace take its SQL from
+view program, made for all fresh images, @ADD_TIMES@ for what an upsert does with the times of accesses.  Tests that make a trace take its SQL from
 text(), FRESH and ends().
 """
 import pathlib
@@ -58,10 +58,10 @@ def drivers():
 def programs():
     """For one image SQLite is to put the parts of the query together; for many of them, to compute each part once."""
     views = (pathlib.Path(__file__).parent / "views.sql").read_text()
-    query = re.search("^CREATE VIEW fresh_program AS\n(.*?);$", views, re.MULTILINE | re.DOTALL).group(1)
+    query = re.search("^CREATE VIEW program AS\n(.*?);$", views, re.MULTILINE | re.DOTALL).group(1)
     for old, new in (("NOT MATERIALIZED", "MATERIALIZED"), ("e ON e.id = b.exe)", "e ON e.id = b.exe WHERE b.id IN (SELECT image FROM fresh_images))"),
                      ("FROM images i JOIN called b ON b.id = coalesce(i.base, i.id)", "FROM called b JOIN images i ON i.id = b.id")):
-        assert old in query, f"views.sql: '{old}' is not in the view fresh_program"
+        assert old in query, f"views.sql: '{old}' is not in the view program"
         query = query.replace(old, new)
     return query
 

@@ -138,7 +138,6 @@ FROM (SELECT max(value) AS value FROM meta WHERE key = 'cwd') c CROSS JOIN outpu
 WHERE a.process > 0 AND (a.nwrite > 0 OR a.did & 5) GROUP BY a.process;
 
 DROP VIEW program;
-DROP VIEW fresh_program;
 CREATE VIEW program AS
 SELECT i.id AS image, i.process, i.seq, p.name, p.kind & 1 AS shell, p.kind >> 1 & 1 AS script,
 	iif(p.name ISNULL, NULL, p.kind >> 2 & 1) AS driver, coalesce(p.title, p.name) AS title, p.kind >> 3 & 1 AS own,

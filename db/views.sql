@@ -35,16 +35,8 @@ FROM run, images i JOIN images b ON b.id = coalesce(i.base, i.id)
 -- script.  title: the same, but also the name of a script or module that is an argument of an interpreter.  shell: a
 -- shell; script: a shell that runs a script or is interactive; driver: starts jobs (drivers.c); helper: prepares and
 -- cleans up files for other programs.  An image that began by a fork runs the program of its base.
+-- What sum.sql has of it already is taken from there.
 CREATE VIEW program AS
-SELECT i.id AS image, i.process, i.seq, p.name, p.kind & 1 AS shell, p.kind >> 1 & 1 AS script,
-	iif(p.name ISNULL, NULL, p.kind >> 2 & 1) AS driver, coalesce(p.title, p.name) AS title, p.kind >> 3 & 1 AS own,
-	iif(p.name ISNULL, NULL, p.kind >> 4 & 1) AS helper
-FROM images i JOIN programs p ON p.image = coalesce(i.base, i.id)
-WHERE p.image NOT IN (SELECT image FROM fresh_images)
-UNION ALL SELECT * FROM fresh_program;
-
--- The same of images that sum.sql has not taken.
-CREATE VIEW fresh_program AS
 WITH given AS NOT MATERIALIZED (SELECT b.id, e.base, b.comm, iif(json_valid(b.argv), b.argv, '[]') AS argv,
 		coalesce(e.base IN ('sh', 'bash', 'dash', 'zsh', 'ksh', 'mksh', 'ash', 'csh', 'tcsh', 'fish', 'yash', 'busybox')
 			AND b.comm NOT IN ('xargs', 'env'), 0) AS shell,
@@ -69,19 +61,20 @@ called AS NOT MATERIALIZED (SELECT *,
 			WHERE key > 0 AND value GLOB iif(interprets = 2, '-*[eEp]*', '-*c*') AND value NOT GLOB '--*'
 				AND key < coalesce(first, key + 1)), 0) AS given_text
 	FROM placed)
-SELECT i.id AS image, i.process, i.seq, coalesce(called, b.base, b.comm) AS name, shell, shell AND NOT given_text AS script,
-	coalesce(called, b.base, b.comm) IN (@DRIVERS@) AS driver,
-	coalesce(iif(place > 0, called, NULL), iif(b.base = 'R', (SELECT replace(value, rtrim(value, replace(value, '/', '')), '')
+SELECT i.id AS image, i.process, i.seq, iif(s.image ISNULL, coalesce(called, b.base, b.comm), s.name) AS name,
+	iif(s.image ISNULL, b.shell, s.kind & 1) AS shell, iif(s.image ISNULL, b.shell AND NOT given_text, s.kind >> 1 & 1) AS script,
+	iif(s.image ISNULL, coalesce(called, b.base, b.comm) IN (@DRIVERS@), iif(s.name ISNULL, NULL, s.kind >> 2 & 1)) AS driver,
+	iif(s.image ISNULL, coalesce(iif(place > 0, called, NULL), iif(b.base = 'R', (SELECT replace(value, rtrim(value, replace(value, '/', '')), '')
 		FROM (SELECT substr(value, 8) AS value FROM json_each(b.argv) WHERE value GLOB '--file=*')), NULL),
 		iif(given_text OR first IS NULL, NULL, (SELECT replace(value, rtrim(value, replace(value, '/', '')), '')
-		FROM json_each(b.argv) WHERE key = first)), called, b.base, b.comm) AS title,
-	called IS NOT NULL AND place > 0 AS own,
-	coalesce(called, b.base, b.comm) IN ('mkdir', 'rmdir', 'rm', 'cp', 'mv', 'ln', 'touch', 'test', '[', 'chmod', 'chown',
+		FROM json_each(b.argv) WHERE key = first)), called, b.base, b.comm), coalesce(s.title, s.name)) AS title,
+	iif(s.image ISNULL, called IS NOT NULL AND place > 0, s.kind >> 3 & 1) AS own,
+	iif(s.image ISNULL, coalesce(called, b.base, b.comm) IN ('mkdir', 'rmdir', 'rm', 'cp', 'mv', 'ln', 'touch', 'test', '[', 'chmod', 'chown',
 		'chgrp', 'echo', 'printf', 'true', 'false', 'install', 'sleep', 'date', 'basename', 'dirname', 'pwd', 'expr',
 		'mktemp', 'readlink', 'realpath', 'uname', 'hostname', 'id', 'which', 'env', 'nice', 'nohup', 'time',
-		'timeout') AS helper
+		'timeout'), iif(s.name ISNULL, NULL, s.kind >> 4 & 1)) AS helper
 FROM images i JOIN called b ON b.id = coalesce(i.base, i.id)
-WHERE b.id IN (SELECT image FROM fresh_images) OR b.id NOT IN (SELECT image FROM programs);
+	LEFT JOIN programs s ON s.image = b.id AND s.image NOT IN (SELECT image FROM fresh_images);
 
 -- Facts given at the start of each run, for all its processes.  A trace has one run, unless it was merged from
 -- several.

@@ -27,7 +27,6 @@ static const struct {
 	{ "mount", "id fstype path root source fsid" },
 	{ "file_identity", "file host boot_id system place dev ino birth_ns fstype" },
 	{ "program", "image process seq name shell script driver title own helper" },
-	{ "fresh_program", "image process seq name shell script driver title own helper" },
 	{ "file_name", "file path" },
 	{ "paths", "id path" },
 	{ "process_job", "process job xform phase lstart lstop" },
