@@ -133,11 +133,22 @@ def tokens(text, words=None):
     return collections.Counter(piece.rstrip(",]}") for piece in re.split(r"\r?\n|</?T[A-Z]+[^<>]*>", text))
 
 
-def differing_output(old, new, words, command):
-    """What a program says of one trace only; and how many lines it said.  None: nothing differs."""
+def sorted_words(lines):
+    """The same lines, each with its words in order."""
+    sums = collections.Counter()
+    for line, n in lines.items():
+        sums[" ".join(sorted(re.split(r"[ ()]+", line)))] += n
+    return sums
+
+
+def differing_output(old, new, words, command, by_name=False):
+    """What a program says of one trace only; and how many lines it said.  None: nothing differs.  by_name: words of lines are in the order of names,
+    which is another one."""
     said = [subprocess.run([*map(str, command), str(trace)], stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=False)
             for trace in (old, new)]
     if said[0].returncode != said[1].returncode:
         return [one.stderr for one in said], 0
     one, other = tokens(said[0].stdout), tokens(said[1].stdout, words)
+    if by_name:
+        one, other = sorted_words(one), sorted_words(other)
     return (list((one - other))[:2], list((other - one))[:2]) if one != other else None, sum(one.values())

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # seconds: 30
-# long: --traces 1000
+# long: --traces 1000 --real
 """ftrac redact: a trace without its names.  All views, tables and graphs are those of the trace but for the names, which
-a list of words tells; no name is left in the file; wrong traces tell nothing, either."""
+a list of words tells; no name is left in the file; wrong traces tell nothing, either.  --real: the same of Montage and of a build of redis."""
 import argparse
 import json
 import os
@@ -42,6 +42,8 @@ COMMANDS = [[WFSTAT, table, "--csv"] for table in help_words(WFSTAT, "Tables:") 
     [WFDAG, "generate", "--wfformat"]]
 # Labels that are cut off, and names that are made of names: in a run whose names are chosen.
 CUT = [[WFDAG, "--dot"], [WFDAG, "generate", "--make"]]
+# Lists of names within a line.
+BY_NAME = [[WFDAG, "generate", "--make"], [WFDAG, "clusters", "--csv"]]
 
 
 def run(*words, **more):
@@ -212,6 +214,58 @@ def gone(fact, path, words, least=0):
     checks.check(f"{fact}: names were looked for", len(sampled) >= least, len(sampled))
 
 
+# ---- real workflows ----
+
+def texts_of(path):
+    """All names in rows of views."""
+    cells = (cell for view in redacted.views(path) for row in redacted.read(path, f'SELECT * FROM "{view}"')[1] for cell in row)
+    return {name for cell in cells if isinstance(cell, (str, bytes))
+            for name in redacted.NAME.findall((cell if isinstance(cell, bytes) else cell.encode(errors="surrogateescape")).decode("latin-1"))}
+
+
+def real(base, what, trace):
+    """A name may also be a part of ftrac's own texts, of a word, or of a name that stays: such are left out of the sample."""
+    new = base / f"{what}-new.db"
+    words = redact(new, trace)
+    differ, rows = redacted.differing_views(trace, new, words)
+    checks.equal(f"{what}: views that differ", differ, [])
+    lines = 0
+    compared = [command for command in COMMANDS if command not in CUT[:1]]
+    for command in compared:
+        differ, n = redacted.differing_output(trace, new, words, command, command in BY_NAME)
+        checks.equal(f"{what}: {' '.join(command[1:])}", differ, None)
+        lines += n
+    own = "\n".join([*texts_of(new), *words.word.values(), (TOP / "dag/redact/vocabulary.c").read_text(),
+                     *(path.read_text() for path in (TOP / "db").glob("*.[chs]*"))])
+    names = sorted(name for name in words.word if len(name) > 3 and not name.isdigit() and name not in own)
+    sampled = random.Random(1).sample(names, min(SAMPLED, len(names)))
+    raw = new.read_bytes()
+    left = [name.encode("latin-1") for name in sampled if name.encode("latin-1") in raw]
+    checks.equal(f"{what}: names that are left", [raw[raw.index(name) - 20:][:60] for name in left][:3], [])
+    print(f"{what}: {rows} rows, {len(compared)} commands, {lines} lines, {words.n} words, {len(sampled)} of them looked for in {len(raw) >> 10} KiB")
+    checks.check(f"{what}: rows, lines and names were compared", rows > 3000 and lines > 5000 and len(sampled) > 50, (rows, lines, len(sampled)))
+
+
+def montage(base):
+    if not shutil.which("mProjectPP"):
+        print("no Montage here: not looked at")
+        return
+    run("sh", TOP / "examples/montage/generate.sh", "A", base / "montage")
+    traced(base / "montage.db", ["make", "-j2"], base / "montage", "--make")
+    real(base, "Montage", base / "montage.db")
+
+
+def redis(base):
+    archive = next((TOP / "subprojects/packagecache").glob("redis-*.tar.gz"), None)
+    if not archive:
+        print("no sources of redis here (./setup bench gets them): not looked at")
+        return
+    shutil.unpack_archive(archive, base / "redis")
+    top = next((base / "redis").iterdir())
+    traced(base / "redis.db", ["make", "-j2", "MALLOC=libc", "OPTIMIZATION=-O0"], top, "--make", timeout=1800)
+    real(base, "redis", base / "redis.db")
+
+
 # ---- a workflow ----
 
 def workflow(base):
@@ -343,6 +397,7 @@ def forged(base, trace):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--traces", type=int, default=30)
+    parser.add_argument("--real", action="store_true")
     parser.add_argument("--seed", default=os.environ.get("FTRAC_SEED") or str(random.randrange(10**6)))
     asked = parser.parse_args()
     need("make", "gcc")
@@ -359,6 +414,9 @@ def main():
         wrong(base, trace, new)
         forged(base, trace)
         traces(base, asked.traces, asked.seed)
+        if asked.real:
+            montage(base)
+            redis(base)
     finally:
         shutil.rmtree(base, ignore_errors=True)
     checks.end()
