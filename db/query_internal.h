@@ -49,10 +49,12 @@ int query_fail(struct query_db *db, int error, const char *format, const char *p
 int query_fail_sqlite(struct query_db *db, int code);
 /* The first number that the statement finds; -1: an error, or nothing. */
 int64_t query_number(sqlite3 *sqlite, const char *sql);
-/* Views that every trace has, and of which the first row is found at once.  (The view process works out all jobs while a trace grows.) */
+/* Views that every trace has.  The view process works out all jobs while a trace grows, so it is only compiled, which tells whether it may be
+ * read. */
 #define QUERY_IS_TRACE                                                                         \
 	"SELECT (SELECT count(*) FROM (SELECT 1 FROM trace LIMIT 1)) + (SELECT count(*) FROM " \
-	"(SELECT 1 FROM image LIMIT 1)) + (SELECT count(*) FROM (SELECT 1 FROM handle LIMIT 1))"
+	"(SELECT 1 FROM image LIMIT 1)) + (SELECT count(*) FROM (SELECT 1 FROM handle LIMIT 1)) + " \
+	"CASE WHEN (SELECT 0) THEN (SELECT count(*) FROM process) ELSE 0 END"
 
 /* Before the trace is opened; and after its first read. */
 void query_files_init(struct trace_files *files, const char *trace);

@@ -113,7 +113,8 @@ FUZZ_UNUSED static void fuzz_write(const char *name, const void *bytes, size_t s
 #define FUZZ_WORDS 24
 
 struct fuzz_words {
-	char *word[FUZZ_WORDS + 1]; /* ended by NULL */
+	char *word[FUZZ_WORDS + 1]; /* ended by NULL; what parses them may change their order, and drop some */
+	char *made[FUZZ_WORDS];	    /* to be freed */
 	int n;
 };
 
@@ -121,16 +122,16 @@ struct fuzz_words {
 FUZZ_UNUSED static void fuzz_words_read(struct fuzz_words *words, const char *name,
 	struct fuzz_bytes *bytes)
 {
-	*words = (struct fuzz_words){ { strdup(name) }, 1 };
+	*words = (struct fuzz_words){ .word = { strdup(name) }, .n = 1 };
 	while (bytes->left && words->n < FUZZ_WORDS)
 		words->word[words->n++] = fuzz_line(bytes);
+	memcpy(words->made, words->word, sizeof(words->made));
 }
 
-/* getopt() changes the order of words, so each is freed by its place. */
 FUZZ_UNUSED static void fuzz_words_free(struct fuzz_words *words)
 {
 	for (int i = 0; i < words->n; i++)
-		free(words->word[i]);
+		free(words->made[i]);
 }
 
 #endif
