@@ -351,9 +351,9 @@ class Handle:
         self.last = image
 
     def put(self, store, close_t):
-        way = store.number("ways", self.flags, self.mode, 0, self.mapped, None, None, None, None)
+        way = store.number("ways", self.flags, self.mode, 0, self.mapped, *[None] * 5)
         store.put("handles", self.id, self.image, self.file.id, self.path, self.version, way,
-                  self.open_t, close_t - self.open_t, *[None] * 9)
+                  self.open_t, close_t - self.open_t, *[None] * 8)
         if not self.uses:
             return
         shared, first = len(self.uses) > 1, next(iter(self.uses))

@@ -54,7 +54,7 @@ int handles_create(struct store *store, int64_t start_ns, size_t kept,
 	handles->most_uses = room_for(kept / USES_PART, USE_BYTES);
 	STAILQ_INIT(&handles->dirty);
 	*ret_handles = handles;
-	return tuples_create(store, PUT_WAY, 8, kept, &handles->ways);
+	return tuples_create(store, PUT_WAY, 9, kept, &handles->ways);
 }
 
 static void forget_uses(struct handle *handle)
@@ -271,7 +271,8 @@ static int put_handle(struct handles *handles, const struct handle *h)
 	int r = tuples_intern(handles->ways,
 		(int64_t[]){ h->flags, h->created ? h->mode : TUPLE_NULL, h->fidelity,
 			h->mapped >= 0 ? h->mapped : TUPLE_NULL, code_of(open), code_of(close),
-			code_of(&h->data), h->thread ? h->thread : TUPLE_NULL },
+			code_of(&h->data), h->thread ? h->thread : TUPLE_NULL,
+			open->op ? open->result : TUPLE_NULL },
 		&way);
 
 	return r < 0 ? r
@@ -282,7 +283,6 @@ static int put_handle(struct handles *handles, const struct handle *h)
 				       V_INT(way), V_INT(h->open_ns - handles->start_ns),
 				       V_OPT(h->close_ns != 0, h->close_ns - h->open_ns),
 				       V_ID(open->op), V_OPT(open->op, open->latency_ns),
-				       V_OPT(open->op, open->result),
 				       V_OPT(close->op, close->op - open->op), V_OPT(close->op && !ends, close_t),
 				       V_OPT(close->op, close->latency_ns), V_OPT(stat->op, stat->op - open->op),
 				       V_OPT(stat->op, stat->time_ns - h->open_ns), V_OPT(stat->op, stat->latency_ns) });

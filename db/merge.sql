@@ -119,9 +119,9 @@ INSERT INTO main.loaded SELECT image + :images, bytes FROM one.loaded;
 INSERT INTO main.samples SELECT process + :processes, t + :t, rss, cpu FROM one.samples;
 
 INSERT INTO main.threads SELECT id + :threads, iif(image, image + :images, image), tid FROM one.threads;
-INSERT INTO main.ways SELECT id + :ways, flags, mode, fidelity, mapped, open, close, data, thread + :threads FROM one.ways;
+INSERT INTO main.ways SELECT id + :ways, flags, mode, fidelity, mapped, open, close, data, thread + :threads, result FROM one.ways;
 INSERT INTO main.handles SELECT h.id + :handles, iif(image, image + :images, image), s.new, path + :paths,
-	version + coalesce(s.tag, 0), way + :ways, open_t + :t, life, iif(:with_ops, open_op + :ops, NULL), open_latency, open_result,
+	version + coalesce(s.tag, 0), way + :ways, open_t + :t, life, iif(:with_ops, open_op + :ops, NULL), open_latency,
 	iif(:with_ops, close_op, NULL), close_t, close_latency, iif(:with_ops, stat_op, NULL), stat_t, stat_latency
 FROM one.handles h LEFT JOIN same s ON s.old = h.file;
 DELETE FROM tags;

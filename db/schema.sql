@@ -141,10 +141,10 @@ CREATE TABLE ranges (op INTEGER PRIMARY KEY, offset INTEGER, length INTEGER, fla
 CREATE TABLE second_operands (op INTEGER PRIMARY KEY, path INTEGER, file INTEGER);
 
 -- Tuples of how files are opened, used and closed.  open, close, data: the codes of the operations in the rows of the handle and of moved,
--- as in ops_handle.  thread: the row of the thread that opened it; NULL: the first one of the image.
+-- as in ops_handle.  thread: the row of the thread that opened it; NULL: the first one of the image.  result: of the open.
 CREATE TABLE ways (
 	id INTEGER PRIMARY KEY, flags INTEGER, mode INTEGER, fidelity INTEGER, mapped INTEGER,
-	open INTEGER, close INTEGER, data INTEGER, thread INTEGER);
+	open INTEGER, close INTEGER, data INTEGER, thread INTEGER, result INTEGER);
 
 -- The open, and the first close and the first getattr by the thread that opened it, are part of the row, which takes less than rows of
 -- their own.
@@ -157,7 +157,7 @@ CREATE TABLE ways (
 --              close
 CREATE TABLE handles (
 	id INTEGER PRIMARY KEY, image INTEGER, file INTEGER, path INTEGER, version INTEGER,
-	way INTEGER, open_t INTEGER, life INTEGER, open_op INTEGER, open_latency INTEGER, open_result INTEGER,
+	way INTEGER, open_t INTEGER, life INTEGER, open_op INTEGER, open_latency INTEGER,
 	close_op INTEGER, close_t INTEGER, close_latency INTEGER, stat_op INTEGER, stat_t INTEGER, stat_latency INTEGER);
 
 -- Sums of reads and writes through a handle, if there were any.

@@ -17,7 +17,7 @@
 
 #include "db/store.h"
 
-#define TUPLE_COLUMNS 8
+#define TUPLE_COLUMNS 9
 #define TUPLE_NULL INT64_MIN
 
 struct tuples;

@@ -347,7 +347,7 @@ SELECT h.open_op AS id, i.process, i.id AS image,
 	CAST(iif(w.open & 256, NULL, nullif(@OPENER@, 0)) AS INTEGER) AS tid,
 	n.name, h.file, h.version, s.path, NULL AS path2, CAST(NULL AS INTEGER) AS file2,
 	(SELECT value FROM meta WHERE key = 'start_ns') + h.open_t AS start_ns,
-	h.open_latency AS latency_ns, h.open_result AS result, CAST(NULL AS INTEGER) AS offset, CAST(NULL AS INTEGER) AS length,
+	h.open_latency AS latency_ns, w.result, CAST(NULL AS INTEGER) AS offset, CAST(NULL AS INTEGER) AS length,
 	CAST(NULL AS INTEGER) AS bytes, CAST(NULL AS TEXT) AS via, h.id AS handle, CAST(NULL AS INTEGER) AS pieces,
 	CAST(iif((SELECT value IN ('kernel', 'preload') FROM meta WHERE key = 'files'), 'call', 'request') AS TEXT) AS layer
 FROM handles h LEFT JOIN ways w ON w.id = h.way LEFT JOIN op_name n ON n.code = (w.open & 63)
