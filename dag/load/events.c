@@ -525,6 +525,13 @@ static struct plan_step make_step(const struct reading *in, const struct read_ro
 		.flags = row->flags };
 }
 
+static bool may_store(const struct read_row *row)
+{
+	uint32_t both = MAP_MAY_WRITE | MAP_IS_SHARED;
+
+	return row->op == OP_MMAP && row->result >= 0 && (row->flags & both) == both;
+}
+
 int load_read_operation(struct reading *in, const struct read_row *row)
 {
 	struct plan *plan = in->plan;
@@ -534,6 +541,7 @@ int load_read_operation(struct reading *in, const struct read_row *row)
 	int r;
 
 	plan->counts[row->op]++;
+	plan->stored += may_store(row);
 	if (row->process <= 0 || in->process_state[row->process].is_over) {
 		plan->skips[SKIP_OTHER]++;
 		return 0;

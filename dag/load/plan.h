@@ -130,6 +130,7 @@ struct plan {
 	int32_t n_paths;
 	int32_t most_threads; /* at once */
 	uint64_t counts[OP_MAX], skips[SKIP_MAX];
+	uint64_t stored; /* mappings into which programs could store, which is not in the trace */
 	struct plan_needs *needs;
 	struct arena texts;
 };

@@ -53,6 +53,7 @@ void load_report_print(const struct plan *plan, const struct walk_counts *counts
 	print_totals(counts, out);
 	for (int skip = 1; skip < SKIP_MAX; skip++)
 		print_count(out, "not replayed", plan->skips[skip] + counts->skips[skip], skips[skip]);
+	print_count(out, "not replayed", plan->stored, "mappings that programs could write to: what they stored there");
 	for (int op = 0; op < OP_MAX; op++)
 		if (counts->changed[op])
 			fprintf(out, "with another result: %" PRIu64 " %s\n", counts->changed[op], event_op_names[op]);
