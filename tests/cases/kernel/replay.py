@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 
+import kernelleft
 import replayed
 from ftractest import FTRAC, TOP, Checks, InKernel, need, need_kernel, skip
 from hostile import damage_pages, damage_values
@@ -254,4 +255,4 @@ if not words:
     hostile()
     refused()
 shutil.rmtree(base)
-checks.end()
+kernelleft.end(checks)
