@@ -144,7 +144,12 @@ SELECT i.id AS image, i.process, i.seq, p.name, p.kind & 1 AS shell, p.kind >> 1
 	iif(p.name ISNULL, NULL, p.kind >> 4 & 1) AS helper
 FROM images i JOIN programs p ON p.image = coalesce(i.base, i.id);
 
--- From sums of reads and writes.
+-- From sums of reads and writes, all of which are in accesses now.
+DROP VIEW access_parts;
+CREATE VIEW access_parts AS
+SELECT nullif(process, 0) AS process, file, version, nread, nwrite, did & 1 AS created, did >> 1 & 1 AS truncated, did >> 2 & 1 AS renamed,
+	did >> 4 & 1 AS executed, did >> 5 & 1 AS mapped, did >> 7 AS assumed, did >> 6 & 1 AS emptied
+FROM accesses;
 INSERT INTO jobs SELECT j.process, j.job, j.xform, j.phase, j.lstart, j.lstop, s.step, s.task, s.part, s.label
 FROM process_job j LEFT JOIN process_step s ON s.process = j.process;
 DROP VIEW process_job;
